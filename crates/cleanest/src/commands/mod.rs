@@ -1,0 +1,23 @@
+//! The subcommands, one file each.
+
+/// The one list of subcommands: from it follow the parser, the help and the dispatch.
+macro_rules! commands {
+    ($($module:ident::$name:ident),+ $(,)?) => {
+        $(mod $module;)+
+
+        /// What the user asked for.
+        #[derive(Debug, clap::Subcommand)]
+        pub(crate) enum Command {
+            $(#[allow(missing_docs)] $name($module::$name),)+
+        }
+
+        impl Command {
+            /// Does it.
+            pub(crate) fn run(self) -> anyhow::Result<()> {
+                match self { $(Self::$name(command) => command.run(),)+ }
+            }
+        }
+    };
+}
+
+commands! { methods::Methods }

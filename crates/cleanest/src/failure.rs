@@ -1,0 +1,36 @@
+//! How a command ends when it does not succeed.
+
+use anyhow::Error;
+use std::io::ErrorKind;
+use std::process::ExitCode;
+
+/// The command failed at something that was asked rightly.
+const FAILED: u8 = 1;
+/// The command was asked wrongly: a flag, a file or a setting is to be mended.
+const WRONG_USE: u8 = 2;
+
+/// Says on stderr what went wrong and, where one is known, the cure; the exit code says whose turn it is.
+pub(crate) fn report(error: &Error) -> ExitCode {
+    if reader_left(error) {
+        return ExitCode::SUCCESS;
+    }
+    eprintln!("error: {error:#}");
+    if let Some(hint) = error.chain().find_map(hint) {
+        eprintln!("hint: {hint}");
+    }
+    ExitCode::from(if error.chain().any(is_wrong_use) { WRONG_USE } else { FAILED })
+}
+
+/// `cleanest ... | head` closes the pipe early, and that is no failure.
+fn reader_left(error: &Error) -> bool {
+    let broken = |io: &std::io::Error| io.kind() == ErrorKind::BrokenPipe;
+    error.chain().any(|cause| cause.downcast_ref().is_some_and(broken))
+}
+
+fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
+    cause.downcast_ref::<cleanest_core::Error>().and_then(cleanest_core::Error::hint)
+}
+
+fn is_wrong_use(cause: &(dyn std::error::Error + 'static)) -> bool {
+    cause.is::<cleanest_core::Error>()
+}

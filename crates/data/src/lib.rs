@@ -1,0 +1,2 @@
+//! Where examples come from.
+#![forbid(unsafe_code)]
