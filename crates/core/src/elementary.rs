@@ -25,7 +25,19 @@ pub fn exp(x: f64) -> f64 {
     // The Taylor series: |rest| is at most ln 2 / 2, where the first term left out is below 1e-17.
     let mut series = 1.0 / 6_227_020_800.0;
     for factorial in [
-        479_001_600.0, 39_916_800.0, 3_628_800.0, 362_880.0, 40_320.0, 5_040.0, 720.0, 120.0, 24.0, 6.0, 2.0, 1.0, 1.0,
+        479_001_600.0,
+        39_916_800.0,
+        3_628_800.0,
+        362_880.0,
+        40_320.0,
+        5_040.0,
+        720.0,
+        120.0,
+        24.0,
+        6.0,
+        2.0,
+        1.0,
+        1.0,
     ] {
         series = series * rest + 1.0 / factorial;
     }

@@ -6,4 +6,5 @@ mod error;
 pub use error::Error;
 
 pub mod elementary;
+pub mod npy;
 pub mod random;

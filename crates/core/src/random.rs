@@ -232,7 +232,10 @@ mod tests {
             counts[stream.below(6)] += 1;
         }
         let chi_square: f64 = counts.iter().map(|&n| (f64::from(n) - 10_000.0).powi(2) / 10_000.0).sum();
-        assert!(chi_square < 20.5, "0.1 % point of chi-square with 5 degrees of freedom: {chi_square} {counts:?}");
+        assert!(
+            chi_square < 20.5,
+            "0.1 % point of chi-square with 5 degrees of freedom: {chi_square} {counts:?}"
+        );
     }
 
     #[test]

@@ -11,7 +11,7 @@ impl Methods {
     #[allow(clippy::unused_self)]
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let mut out = std::io::stdout().lock();
-        writeln!(out, "")?;
+        writeln!(out)?;
         Ok(())
     }
 }
