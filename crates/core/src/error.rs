@@ -121,6 +121,12 @@ impl Error {
         Self::InFile { path: path.to_owned(), problem: Box::new(self) }
     }
 
+    /// The same mistake, with the method whose settings or input it is in.
+    #[must_use]
+    pub fn in_method(self, method: &'static str) -> Self {
+        Self::InMethod { method, problem: Box::new(self) }
+    }
+
     /// A name that is not on a list, with the nearest one that is.
     #[must_use]
     pub fn unknown<'a>(kind: &'static str, name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Self {

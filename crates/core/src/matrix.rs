@@ -33,7 +33,11 @@ impl Matrix {
     /// If the values do not fill whole rows: a bug of the caller.
     #[must_use]
     pub fn from_vec(columns: usize, values: Vec<f64>) -> Self {
-        assert!(columns > 0 && values.len() % columns == 0, "{} values in rows of {columns}", values.len());
+        assert!(
+            columns > 0 && values.len().is_multiple_of(columns),
+            "{} values in rows of {columns}",
+            values.len()
+        );
         Self { columns, values }
     }
 
@@ -49,11 +53,22 @@ impl Matrix {
         self.columns
     }
 
-    /// Takes another shape, keeping the memory it has; what it held is forgotten.
+    /// Takes another shape, keeping the memory it has. What its entries are then is not said: they are to be written.
     pub fn reshape(&mut self, rows: usize, columns: usize) {
         self.columns = columns;
-        self.values.clear();
         self.values.resize(rows * columns, 0.0);
+    }
+
+    /// Takes another shape, keeping the memory it has, and is zero everywhere.
+    pub fn reset(&mut self, rows: usize, columns: usize) {
+        self.reshape(rows, columns);
+        self.values.fill(0.0);
+    }
+
+    /// Becomes a copy of another matrix, keeping the memory it has.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.columns = other.columns;
+        self.values.clone_from(&other.values);
     }
 
     /// One row.
@@ -83,6 +98,7 @@ impl Matrix {
     }
 
     /// The rows, first to last.
+    #[must_use]
     pub fn iter_rows(&self) -> impl ExactSizeIterator<Item = &[f64]> {
         self.values.chunks_exact(self.columns.max(1))
     }

@@ -6,12 +6,14 @@
 //!
 //! Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
 
-use crate::elementary::ln;
+use crate::elementary::{ln, vectorized};
 
 /// Blocks computed at a time; their rounds are independent, so that the compiler runs them side by side.
 const LANES: usize = 8;
-/// Words in a block.
+/// Words of 32 bits in a block.
 const WORDS: usize = 4;
+/// Pairs of words in all lanes.
+const PAIRS: usize = LANES * WORDS / 2;
 
 /// A stream of random numbers named by what they are for.
 ///
@@ -28,9 +30,11 @@ pub struct Stream {
     key: [u32; 2],
     step: u64,
     name: u32,
-    /// The first block that is not in `words` yet.
+    /// The first block that is not in `pairs` yet.
     block: u32,
-    words: [u32; LANES * WORDS],
+    /// Pairs of words, the first in the low half.
+    pairs: [u64; PAIRS],
+    /// How many words of them were drawn.
     used: usize,
 }
 
@@ -39,26 +43,47 @@ impl Stream {
     #[must_use]
     pub fn new(seed: u64, name: &str, step: u64) -> Self {
         let key = [seed as u32, (seed >> 32) as u32];
-        Self { key, step, name: hash(name), block: 0, words: [0; LANES * WORDS], used: LANES * WORDS }
+        Self { key, step, name: hash(name), block: 0, pairs: [0; PAIRS], used: 2 * PAIRS }
     }
 
     /// The four words that belong to one index of this stream, whatever was drawn before: a crop for one image, say.
     #[must_use]
     pub fn at(&self, index: u32) -> [u32; WORDS] {
-        let mut words = [0; LANES * WORDS];
-        philox(self.key, self.step, self.name, index, &mut words);
-        [words[0], words[1], words[2], words[3]]
+        let [[a], [b], [c], [d]] = self.blocks(index);
+        [a as u32, b as u32, c as u32, d as u32]
+    }
+
+    /// The words of N blocks from `first` on, side by side.
+    ///
+    /// The counter is (block, step low, step high, name), and the key is the seed.
+    #[inline(always)]
+    fn blocks<const N: usize>(&self, first: u32) -> [[u64; N]; WORDS] {
+        let places = std::array::from_fn(|lane| u64::from(first.wrapping_add(lane as u32)));
+        let mut counter = [places, [self.step & LOW; N], [self.step >> 32; N], [u64::from(self.name); N]];
+        philox(self.key, &mut counter);
+        counter
+    }
+
+    /// Draws all lanes anew.
+    #[inline(always)]
+    fn refill(&mut self) {
+        let [a, b, c, d] = self.blocks::<LANES>(self.block);
+        self.block = self.block.wrapping_add(LANES as u32);
+        for lane in 0..LANES {
+            self.pairs[2 * lane] = a[lane] | (b[lane] << 32);
+            self.pairs[2 * lane + 1] = c[lane] | (d[lane] << 32);
+        }
     }
 
     /// A number in 0 ..= `u32::MAX`, each equally likely.
     pub fn word(&mut self) -> u32 {
-        if self.used == self.words.len() {
-            philox(self.key, self.step, self.name, self.block, &mut self.words);
-            self.block = self.block.wrapping_add(LANES as u32);
+        if self.used == 2 * PAIRS {
+            self.refill();
             self.used = 0;
         }
+        let pair = self.pairs[self.used / 2];
         self.used += 1;
-        self.words[self.used - 1]
+        if self.used % 2 == 1 { pair as u32 } else { (pair >> 32) as u32 }
     }
 
     /// Two words as one.
@@ -81,10 +106,11 @@ impl Stream {
     pub fn below(&mut self, bound: usize) -> usize {
         let bound = u32::try_from(bound).expect("a bound fits in 32 bits");
         assert!(bound > 0, "no whole number is below zero");
-        let unfair = bound.wrapping_neg() % bound;
         loop {
             let wide = u64::from(self.word()) * u64::from(bound);
-            if wide as u32 >= unfair {
+            // The division is only made for the few words that may be unfair.
+            let rest = wide as u32;
+            if rest >= bound || rest >= bound.wrapping_neg() % bound {
                 return (wide >> 32) as usize;
             }
         }
@@ -109,24 +135,69 @@ impl Stream {
     }
 
     /// An index drawn with the given weights, which need not sum to one.
-    ///
-    /// Falls on the last positive weight if rounding leaves the draw beyond all of them.
     pub fn weighted(&mut self, weights: &[f64]) -> usize {
-        let target = self.uniform() * weights.iter().sum::<f64>();
-        let mut sum = 0.0;
-        for (index, weight) in weights.iter().enumerate() {
-            sum += weight;
-            if target < sum {
-                return index;
-            }
+        pick(weights, self.uniform() * weights.iter().sum::<f64>())
+    }
+
+    /// An index drawn with the given probabilities, which sum to one.
+    pub fn categorical(&mut self, probabilities: &[f64]) -> usize {
+        pick(probabilities, self.uniform())
+    }
+
+    /// Fills a list with numbers strictly between 0 and 1: the same as [`Stream::uniform`] again and again, but many
+    /// at a time.
+    pub fn uniforms(&mut self, numbers: &mut [f64]) {
+        let head = (PAIRS - self.used / 2).min(numbers.len());
+        let (head, tail) = numbers.split_at_mut(head);
+        head.iter_mut().for_each(|number| *number = self.uniform());
+        if self.used != 2 * PAIRS {
+            // An odd number of words was drawn before, so that a number has its halves in two blocks.
+            return tail.iter_mut().for_each(|number| *number = self.uniform());
         }
-        weights.iter().rposition(|&weight| weight > 0.0).unwrap_or(0)
+        let whole = tail.len() / PAIRS * PAIRS;
+        let (whole, rest) = tail.split_at_mut(whole);
+        fill_whole_blocks(self, whole);
+        rest.iter_mut().for_each(|number| *number = self.uniform());
     }
 }
 
+vectorized! {
+    /// Fills a list whose length is a multiple of the numbers in all lanes.
+    fn fill_whole_blocks(stream: &mut Stream, numbers: &mut [f64]) {
+        for chunk in numbers.chunks_exact_mut(PAIRS) {
+            stream.refill();
+            chunk.iter_mut().zip(stream.pairs).for_each(|(number, pair)| *number = unit(pair));
+        }
+    }
+}
+
+/// The index in whose part of the line the point falls, when each weight is a piece of it.
+///
+/// Falls on the last positive weight if rounding leaves the point beyond all of them.
+#[must_use]
+pub fn pick(weights: &[f64], point: f64) -> usize {
+    let mut sum = 0.0;
+    for (chunk, weights) in weights.chunks(8).enumerate() {
+        // Eight at a time, unless the point is among them.
+        let after = sum + weights.iter().sum::<f64>();
+        if point < after {
+            for (place, weight) in weights.iter().enumerate() {
+                sum += weight;
+                if point < sum {
+                    return chunk * 8 + place;
+                }
+            }
+        }
+        sum = after;
+    }
+    weights.iter().rposition(|&weight| weight > 0.0).unwrap_or(0)
+}
+
 /// The 52 high bits as a number strictly between 0 and 1.
+#[inline(always)]
 fn unit(bits: u64) -> f64 {
-    ((bits >> 12) as f64 + 0.5) * f64::EPSILON
+    // One and a fraction of these bits, less almost one: exact, and without a conversion.
+    f64::from_bits((bits >> 12) | 0x3ff0_0000_0000_0000) - (1.0 - f64::EPSILON / 2.0)
 }
 
 /// FNV-1a: short names become numbers that differ.
@@ -139,34 +210,24 @@ const fn hash(name: &str) -> u32 {
     hash
 }
 
-/// Fills `words` with the blocks `first`, `first + 1`, ... of the stream.
-///
-/// The counter is (block, step low, step high, name) and the key is the seed.
-fn philox(key: [u32; 2], step: u64, name: u32, first: u32, words: &mut [u32; LANES * WORDS]) {
-    let mut counter = [[0; LANES], [step as u32; LANES], [(step >> 32) as u32; LANES], [name; LANES]];
-    for (lane, block) in counter[0].iter_mut().enumerate() {
-        *block = first.wrapping_add(lane as u32);
-    }
-    rounds(key, &mut counter);
-    for lane in 0..LANES {
-        for word in 0..WORDS {
-            words[lane * WORDS + word] = counter[word][lane];
-        }
-    }
-}
+/// The lower half of a pair of words.
+const LOW: u64 = 0xffff_ffff;
 
-/// Ten rounds of Philox on eight blocks side by side.
-fn rounds(mut key: [u32; 2], counter: &mut [[u32; LANES]; WORDS]) {
+/// Ten rounds of Philox on N blocks side by side; each word has 64 bits of room, as vectors multiply them.
+#[inline(always)]
+fn philox<const N: usize>(key: [u32; 2], counter: &mut [[u64; N]; WORDS]) {
+    let [a, b, c, d] = counter;
+    let [mut left, mut right] = key;
     for _ in 0..10 {
-        for lane in 0..LANES {
-            let [a, b, c, d] = counter.each_ref().map(|word| word[lane]);
-            let (first, second) = (u64::from(a) * 0xD251_1F53, u64::from(c) * 0xCD9E_8D57);
-            counter[0][lane] = (second >> 32) as u32 ^ b ^ key[0];
-            counter[1][lane] = second as u32;
-            counter[2][lane] = (first >> 32) as u32 ^ d ^ key[1];
-            counter[3][lane] = first as u32;
+        for lane in 0..N {
+            let (first, second) = (a[lane] * 0xD251_1F53, c[lane] * 0xCD9E_8D57);
+            a[lane] = (second >> 32) ^ b[lane] ^ u64::from(left);
+            b[lane] = second & LOW;
+            c[lane] = (first >> 32) ^ d[lane] ^ u64::from(right);
+            d[lane] = first & LOW;
         }
-        key = [key[0].wrapping_add(0x9E37_79B9), key[1].wrapping_add(0xBB67_AE85)];
+        left = left.wrapping_add(0x9E37_79B9);
+        right = right.wrapping_add(0xBB67_AE85);
     }
 }
 
@@ -187,9 +248,9 @@ mod tests {
             ),
         ];
         for (counter, key, answer) in cases {
-            let mut words = counter.map(|word: u32| [word; LANES]);
-            rounds(key, &mut words);
-            assert_eq!(words.map(|word| word[LANES - 1]), answer);
+            let mut words = counter.map(|word: u32| [u64::from(word); LANES]);
+            philox(key, &mut words);
+            assert_eq!(words.map(|word| word[LANES - 1]), answer.map(|word: u32| u64::from(word)));
         }
     }
 
@@ -222,6 +283,21 @@ mod tests {
     fn uniform_never_touches_its_ends() {
         assert!(unit(0) > 0.0);
         assert!(unit(u64::MAX) < 1.0);
+    }
+
+    #[test]
+    fn many_numbers_at_a_time_are_the_same_numbers() {
+        for drawn in [0, 1, 2, 31, 32] {
+            for length in [0, 1, 15, 16, 17, 100] {
+                let (mut single, mut many) = (Stream::new(1, "many", 0), Stream::new(1, "many", 0));
+                (0..drawn).for_each(|_| assert_eq!(single.word(), many.word()));
+                let mut numbers = vec![0.0; length];
+                many.uniforms(&mut numbers);
+                let expected: Vec<f64> = (0..length).map(|_| single.uniform()).collect();
+                assert_eq!(numbers, expected, "{length} after {drawn}");
+                assert_eq!(single.word(), many.word(), "what follows {length} after {drawn}");
+            }
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::Transition;
 use crate::Error;
-use crate::random::Stream;
+use crate::random::{Stream, pick};
 
 /// Labels as they are given, with the true ones beside them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,23 +40,10 @@ pub fn corrupt(clean: &[u32], transition: &Transition, seed: u64) -> Result<Nois
         }
         let [low, high, ..] = stream.at(row as u32);
         let uniform = (f64::from(low) + f64::from(high) * 2_f64.powi(32) + 0.5) * 2_f64.powi(-64);
-        Ok(pick(transition.row(label as usize), uniform))
+        Ok(pick(transition.row(label as usize), uniform) as u32)
     };
     let noisy = clean.iter().enumerate().map(draw).collect::<Result<_, _>>()?;
     Ok(NoisyLabels { clean: clean.to_vec(), noisy })
-}
-
-/// The class in whose part of the unit interval the point falls.
-fn pick(row: &[f64], point: f64) -> u32 {
-    let mut below = 0.0;
-    for (class, share) in row.iter().enumerate() {
-        below += share;
-        if point < below {
-            return class as u32;
-        }
-    }
-    // Only a point within rounding of 1 comes here.
-    row.iter().rposition(|&share| share > 0.0).unwrap_or(0) as u32
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! A Dirichlet distribution over each row of a transition matrix.
 
 use super::Transition;
-use crate::elementary::{exp, ln};
+use super::gamma::log_gamma_draws;
+use crate::elementary::{exp, ln, vectorized};
 use crate::random::Stream;
 use crate::{Error, Matrix};
 use statrs::distribution::{Beta, ContinuousCDF as _};
@@ -71,19 +72,18 @@ impl Dirichlet {
 
     /// One matrix from the distribution.
     pub fn draw(&self, stream: &mut Stream) -> Transition {
-        let mut drawn = self.counts.clone();
-        for (row, counts) in drawn.iter_rows_mut().zip(self.counts.iter_rows()) {
-            draw_log_row(counts, row, stream);
-            row.iter_mut().for_each(|entry| *entry = exp(*entry));
-        }
+        let mut drawn = Matrix::default();
+        self.draw_logs(&mut drawn, stream);
+        drawn.values_mut().iter_mut().for_each(|entry| *entry = exp(*entry));
         Transition::trusted(drawn)
     }
 
     /// The logarithms of one matrix from the distribution, written over `logs`; minus infinity where a count is zero.
     pub fn draw_logs(&self, logs: &mut Matrix, stream: &mut Stream) {
         logs.reshape(self.counts.rows(), self.counts.columns());
+        log_gamma_draws(self.counts.values(), logs.values_mut(), stream);
         for (row, counts) in logs.iter_rows_mut().zip(self.counts.iter_rows()) {
-            draw_log_row(counts, row, stream);
+            normalize_logs(row, counts, stream);
         }
     }
 
@@ -104,7 +104,8 @@ impl Dirichlet {
             }
             bounds
         };
-        Ok((bound((1.0 - level) / 2.0), bound((1.0 + level) / 2.0)))
+        let tail = (1.0 - level) / 2.0;
+        Ok((bound(tail), bound(1.0 - tail)))
     }
 }
 
@@ -116,15 +117,11 @@ fn beta_quantile(a: f64, b: f64, tail: f64) -> f64 {
     Beta::new(a, b).map_or(1.0, |beta| beta.inverse_cdf(tail))
 }
 
-/// The logarithms of a draw from a Dirichlet distribution: gamma draws over their sum.
-fn draw_log_row(counts: &[f64], logs: &mut [f64], stream: &mut Stream) {
-    for (log, &count) in logs.iter_mut().zip(counts) {
-        *log = if count > 0.0 { log_gamma_draw(count, stream) } else { f64::NEG_INFINITY };
-    }
+/// Takes the logarithms of gamma draws to those of a distribution: each less the logarithm of their sum.
+fn normalize_logs(logs: &mut [f64], counts: &[f64], stream: &mut Stream) {
     let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if largest > f64::NEG_INFINITY {
-        let log_sum = largest + ln(logs.iter().map(|log| exp(log - largest)).sum());
-        logs.iter_mut().for_each(|log| *log -= log_sum);
+        divide_by_their_sum(logs, largest);
     } else {
         // Counts so small that even logarithms overflow: the limit of the distribution is one certain label.
         let certain = stream.weighted(counts);
@@ -133,25 +130,14 @@ fn draw_log_row(counts: &[f64], logs: &mut [f64], stream: &mut Stream) {
     }
 }
 
-/// The logarithm of a draw from the gamma distribution with this shape.
-///
-/// Marsaglia and Tsang, "A simple method for generating gamma variables", 2000; a shape below one is drawn at one
-/// more and brought back by U^(1/shape), which only logarithms survive.
-fn log_gamma_draw(shape: f64, stream: &mut Stream) -> f64 {
-    let (raised, correction) =
-        if shape < 1.0 { (shape + 1.0, ln(stream.uniform()) / shape) } else { (shape, 0.0) };
-    let d = raised - 1.0 / 3.0;
-    let c = 1.0 / (9.0 * d).sqrt();
-    loop {
-        let x = stream.normal();
-        let root = 1.0 + c * x;
-        if root <= 0.0 {
-            continue;
-        }
-        let (v, log_v) = (root * root * root, 3.0 * ln(root));
-        let u = stream.uniform();
-        if u < 1.0 - 0.0331 * (x * x) * (x * x) || ln(u) < 0.5 * x * x + d * (1.0 - v + log_v) {
-            return ln(d) + log_v + correction;
-        }
+vectorized! {
+/// Subtracts the logarithm of the sum of their exponentials from all of them.
+fn divide_by_their_sum(logs: &mut [f64], largest: f64) {
+    let mut sums = [0.0; 8];
+    for chunk in logs.chunks(8) {
+        sums.iter_mut().zip(chunk).for_each(|(sum, log)| *sum += exp(log - largest));
     }
+    let log_sum = largest + ln(sums.iter().sum());
+    logs.iter_mut().for_each(|log| *log -= log_sum);
+}
 }

@@ -50,8 +50,8 @@ impl Transition {
     /// Reads JSON: an object with `transition` and, if known, `classes`; or the rows alone.
     pub fn from_json(bytes: &[u8]) -> Result<Self, Error> {
         match serde_json::from_slice(bytes).map_err(Error::Json)? {
-            Json::Named { classes, transition } => named(from_rows(transition)?, classes),
-            Json::Rows(rows) => from_rows(rows),
+            Json::Named { classes, transition } => named(from_rows(&transition)?, classes),
+            Json::Rows(rows) => from_rows(&rows),
         }
     }
 
@@ -87,7 +87,7 @@ impl Transition {
             let cells = record.iter().enumerate().skip(usize::from(headed));
             cells.map(|(column, cell)| number(line, column, cell)).collect()
         };
-        named(from_rows(records.iter().map(row).collect::<Result<_, _>>()?)?, names)
+        named(from_rows(&records.iter().map(row).collect::<Result<Vec<_>, _>>()?)?, names)
     }
 
     /// CSV whose first row and column name the classes.
@@ -147,7 +147,7 @@ fn format(path: &Path) -> Result<Format, Error> {
     }
 }
 
-fn from_rows(rows: Vec<Vec<f64>>) -> Result<Transition, Error> {
+fn from_rows(rows: &[Vec<f64>]) -> Result<Transition, Error> {
     let expected = rows.len();
     if expected == 0 {
         return Err(Error::TooFewClasses(0));

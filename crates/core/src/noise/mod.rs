@@ -4,6 +4,7 @@ mod corrupt;
 mod dirichlet;
 mod display;
 mod file;
+mod gamma;
 mod synthetic;
 mod transition;
 

@@ -339,8 +339,8 @@ mod tests {
 
     #[test]
     fn a_rate_that_random_noise_cannot_have_is_refused() {
-        let impossible = "random:0.99".parse::<Noise>().unwrap().transition(10, 0).unwrap_err();
-        assert_eq!(impossible.to_string(), "random noise of rate 0.99 cannot be had with 10 classes");
+        let impossible = "random:1".parse::<Noise>().unwrap().transition(10, 0).unwrap_err();
+        assert_eq!(impossible.to_string(), "random noise of rate 1 cannot be had with 10 classes");
     }
 
     fn noise() -> impl Strategy<Value = Noise> {
