@@ -28,9 +28,11 @@ fn reader_left(error: &Error) -> bool {
 }
 
 fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
-    cause.downcast_ref::<cleanest_core::Error>().and_then(cleanest_core::Error::hint)
+    let core = cause.downcast_ref::<cleanest_core::Error>().and_then(cleanest_core::Error::hint);
+    core.or_else(|| cause.downcast_ref::<cleanest_data::Error>().and_then(cleanest_data::Error::hint))
 }
 
 fn is_wrong_use(cause: &(dyn std::error::Error + 'static)) -> bool {
-    cause.is::<cleanest_core::Error>()
+    let data = cause.downcast_ref::<cleanest_data::Error>();
+    cause.is::<cleanest_core::Error>() || data.is_some_and(cleanest_data::Error::is_wrong_use)
 }

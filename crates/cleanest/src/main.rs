@@ -4,6 +4,7 @@ use clap::Parser;
 use std::process::ExitCode;
 
 mod commands;
+mod data_arguments;
 mod failure;
 
 /// Learn from data whose labels are partly wrong.

@@ -20,4 +20,4 @@ macro_rules! commands {
     };
 }
 
-commands! { methods::Methods }
+commands! { methods::Methods, inspect::Inspect }

@@ -1,0 +1,140 @@
+//! Batches, the next one prepared while the current one trains.
+
+use crate::order::Order;
+use crate::{Augment, Dataset, Error, Example, Shape, Standardization};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+/// What a batch is made of.
+#[derive(Clone, Debug)]
+pub struct BatchSettings {
+    /// Examples in a batch; the last of an epoch may have fewer.
+    pub size: usize,
+    /// Seed of the order and of the crops; in the order of the set, and once only, where there is none.
+    pub seed: Option<u64>,
+    /// How images are varied.
+    pub augment: Augment,
+    /// How numbers are standardized.
+    pub standardization: Standardization,
+    /// The step of the first batch: 0, or where a run goes on.
+    pub first_step: u64,
+}
+
+/// Some examples, ready to be learnt from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Batch {
+    /// The step it belongs to, counted from the start of the run.
+    pub step: u64,
+    /// Which rows of the set these are.
+    pub rows: Vec<u32>,
+    /// Their labels; empty where the set has none.
+    pub labels: Vec<u32>,
+    /// Their numbers, example after example; of an image row by row, the channels of a pixel side by side.
+    pub values: Vec<f32>,
+}
+
+/// The batches of a set, prepared on a thread of their own.
+///
+/// With a seed they never end; without, they are one pass in order.
+#[derive(Debug)]
+pub struct Batches {
+    ready: Receiver<Batch>,
+}
+
+impl Batches {
+    /// Starts to prepare the batches of `set`.
+    pub fn new(set: &Dataset, settings: BatchSettings) -> Result<Self, Error> {
+        settings.standardization.check(set.shape())?;
+        let order = settings.order(set.len());
+        // One batch is ready and one in the making: more would only hold memory.
+        let (sender, ready) = sync_channel(1);
+        let set = set.clone();
+        std::thread::Builder::new()
+            .name("batches".into())
+            .spawn(move || Preparation::new(set, settings).run(order, &sender))
+            .map_err(Error::Thread)?;
+        Ok(Self { ready })
+    }
+}
+
+impl Iterator for Batches {
+    type Item = Batch;
+
+    fn next(&mut self) -> Option<Batch> {
+        self.ready.recv().ok()
+    }
+}
+
+impl BatchSettings {
+    /// The order in which a set of so many examples is gone through.
+    #[must_use]
+    pub fn order(&self, examples: usize) -> Order {
+        match self.seed {
+            Some(seed) => Order::shuffled(examples, self.size, seed),
+            None => Order::sequential(examples, self.size),
+        }
+    }
+}
+
+/// Turns rows into batches.
+struct Preparation {
+    set: Dataset,
+    settings: BatchSettings,
+    /// The standardized value of each pixel in each channel.
+    table: Vec<[f32; 256]>,
+}
+
+impl Preparation {
+    fn new(set: Dataset, settings: BatchSettings) -> Self {
+        let table = match set.shape() {
+            Shape::Image { .. } => settings.standardization.table(),
+            Shape::Row(_) => Vec::new(),
+        };
+        Self { set, settings, table }
+    }
+
+    /// Sends batches until nobody takes them any more.
+    fn run(&self, mut order: Order, sender: &SyncSender<Batch>) {
+        let end = if self.settings.seed.is_some() { u64::MAX } else { order.steps_per_epoch() };
+        for step in self.settings.first_step..end {
+            if sender.send(self.batch(step, order.rows(step))).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn batch(&self, step: u64, rows: &[u32]) -> Batch {
+        let size = self.set.shape().size();
+        let mut values = vec![0.0; rows.len() * size];
+        let stream = Augment::stream(self.settings.seed.unwrap_or(0), step);
+        let mut varied = vec![0; size];
+        for (&row, values) in rows.iter().zip(values.chunks_exact_mut(size)) {
+            match self.set.example(row as usize) {
+                Example::Row(numbers) => self.settings.standardization.row(numbers, values),
+                Example::Image(pixels) if self.settings.augment == Augment::default() => {
+                    self.pixels(pixels, values);
+                }
+                Example::Image(pixels) => {
+                    let crop = self.settings.augment.draw(&stream, row);
+                    self.settings.augment.apply(crop, pixels, self.set.shape(), &mut varied);
+                    self.pixels(&varied, values);
+                }
+            }
+        }
+        let labels = self.set.labels().indices();
+        let labels = if labels.is_empty() {
+            Vec::new()
+        } else {
+            rows.iter().map(|&row| labels[row as usize]).collect()
+        };
+        Batch { step, rows: rows.to_vec(), labels, values }
+    }
+
+    fn pixels(&self, pixels: &[u8], values: &mut [f32]) {
+        let channels = self.table.len();
+        for (pixel, values) in pixels.chunks_exact(channels).zip(values.chunks_exact_mut(channels)) {
+            for ((value, byte), table) in values.iter_mut().zip(pixel).zip(&self.table) {
+                *value = table[usize::from(*byte)];
+            }
+        }
+    }
+}

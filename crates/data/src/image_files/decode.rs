@@ -1,0 +1,144 @@
+//! One image file as pixels of the shape that was asked for.
+
+use crate::guarded::guarded;
+use crate::{Error, Limits};
+use fast_image_resize::images::{Image, ImageRef};
+use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
+use image::{DynamicImage, ImageDecoder, ImageReader, metadata::Orientation};
+use std::io::Cursor;
+use std::path::Path;
+
+/// What a worker keeps from one image to the next.
+pub(super) struct Decoder {
+    resizer: Resizer,
+    options: ResizeOptions,
+}
+
+/// What a file says of its image before it is decoded; turned as a viewer would turn it.
+#[derive(Clone, Copy)]
+pub(super) struct About {
+    pub(super) width: u32,
+    pub(super) height: u32,
+    pub(super) is_gray: bool,
+}
+
+impl Decoder {
+    /// A decoder that cuts the middle out of images of another aspect, and averages what it makes smaller.
+    pub(super) fn new() -> Self {
+        let options = ResizeOptions::new()
+            .resize_alg(ResizeAlg::Convolution(FilterType::Bilinear))
+            .fit_into_destination(Some((0.5, 0.5)))
+            .use_alpha(false);
+        Self { resizer: Resizer::new(), options }
+    }
+
+    /// Decodes a file into pixels of the shape height, width, channels.
+    pub(super) fn read(
+        &mut self,
+        path: &Path,
+        [height, width, channels]: [usize; 3],
+        pixels: &mut [u8],
+        limits: &Limits,
+    ) -> Result<(), Error> {
+        let bytes = bytes(path, limits)?;
+        let image = decode(path, &bytes, limits)?;
+        let (found, kind) = if channels == 1 {
+            (Plain::Gray(image.into_luma8()), PixelType::U8)
+        } else {
+            (Plain::Rgb(image.into_rgb8()), PixelType::U8x3)
+        };
+        let (raw, size) = found.parts();
+        if size == (width as u32, height as u32) {
+            pixels.copy_from_slice(raw);
+            return Ok(());
+        }
+        let failed = |what: String| Error::Image { path: path.into(), what };
+        let from = ImageRef::new(size.0, size.1, raw, kind).map_err(|error| failed(error.to_string()))?;
+        let mut to = Image::from_slice_u8(width as u32, height as u32, pixels, kind)
+            .map_err(|error| failed(error.to_string()))?;
+        self.resizer.resize(&from, &mut to, Some(&self.options)).map_err(|error| failed(error.to_string()))
+    }
+}
+
+/// An image with one byte a channel.
+enum Plain {
+    Gray(image::GrayImage),
+    Rgb(image::RgbImage),
+}
+
+impl Plain {
+    fn parts(&self) -> (&[u8], (u32, u32)) {
+        match self {
+            Self::Gray(image) => (image.as_raw(), image.dimensions()),
+            Self::Rgb(image) => (image.as_raw(), image.dimensions()),
+        }
+    }
+}
+
+/// What the file says of its image.
+pub(super) fn about(path: &Path, limits: &Limits) -> Result<About, Error> {
+    let file = crate::source::open(path)?;
+    let reader = std::io::BufReader::new(file);
+    let mut decoder = decoder(path, reader, limits)?;
+    let (width, height) = decoder.dimensions();
+    let sideways = is_sideways(decoder.orientation().unwrap_or(Orientation::NoTransforms));
+    let is_gray = !decoder.color_type().has_color();
+    Ok(if sideways {
+        About { width: height, height: width, is_gray }
+    } else {
+        About { width, height, is_gray }
+    })
+}
+
+fn is_sideways(orientation: Orientation) -> bool {
+    use Orientation::{Rotate90, Rotate90FlipH, Rotate270, Rotate270FlipH};
+    matches!(orientation, Rotate90 | Rotate270 | Rotate90FlipH | Rotate270FlipH)
+}
+
+/// The bytes of a file that can hold an image of the allowed size: at most 8 a pixel, and a little more.
+fn bytes(path: &Path, limits: &Limits) -> Result<Vec<u8>, Error> {
+    let (length, most) =
+        (crate::source::length(path)?, limits.pixels.saturating_mul(8).saturating_add(1 << 20));
+    if length > most {
+        let what = format!("{length} bytes are more than {} pixels need", limits.pixels);
+        return Err(Error::Image { path: path.into(), what });
+    }
+    std::fs::read(path).map_err(|source| Error::io(path, source))
+}
+
+/// A decoder chosen by the first bytes of the file, whatever its name.
+fn decoder<'a, R: std::io::BufRead + std::io::Seek + 'a>(
+    path: &Path,
+    reader: R,
+    limits: &Limits,
+) -> Result<impl ImageDecoder + 'a, Error> {
+    let failed = |what: String| Error::Image { path: path.into(), what };
+    let mut bounds = image::Limits::no_limits();
+    bounds.max_alloc = Some(limits.pixels.saturating_mul(16));
+    let open = || {
+        let mut reader = ImageReader::new(reader).with_guessed_format().map_err(|error| error.to_string())?;
+        reader.limits(bounds);
+        reader.into_decoder().map_err(|error| error.to_string())
+    };
+    let decoder = guarded(open).map_err(failed)?;
+    let (width, height) = decoder.dimensions();
+    if width == 0 || height == 0 {
+        return Err(Error::ZeroSize { path: path.into(), shape: vec![height as usize, width as usize] });
+    }
+    if u64::from(width) * u64::from(height) > limits.pixels {
+        return Err(Error::Pixels { path: path.into(), width, height, limit: limits.pixels });
+    }
+    Ok(decoder)
+}
+
+/// The image, upright.
+fn decode(path: &Path, bytes: &[u8], limits: &Limits) -> Result<DynamicImage, Error> {
+    let mut decoder = decoder(path, Cursor::new(bytes), limits)?;
+    let decode = || {
+        let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+        let mut image = DynamicImage::from_decoder(decoder).map_err(|error| error.to_string())?;
+        image.apply_orientation(orientation);
+        Ok(image)
+    };
+    guarded(decode).map_err(|what| Error::Image { path: path.into(), what })
+}

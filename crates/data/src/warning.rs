@@ -1,0 +1,26 @@
+//! What is odd about a set without making it unusable.
+
+/// Something a user should know before trusting a result.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs)]
+pub enum Warning {
+    #[error("class `{class}` has a single example")]
+    SingleExample { class: String },
+    #[error("every label is `{class}`")]
+    OneClass { class: String },
+    #[error("class `{class}` has no example")]
+    EmptyClass { class: String },
+    #[error("{count} rows with a missing value were left out")]
+    Dropped { count: usize },
+    #[error("{count} values are missing and stand at the mean of their column")]
+    Filled { count: usize },
+    #[error("column {number} has no name and was left out")]
+    Unnamed { number: usize },
+    #[error("{count} images could not be read and were left out")]
+    Quarantined { count: usize },
+    #[error("the images have {sizes} sizes, from {smallest} to {largest}, and were brought to {size}")]
+    Resized { sizes: usize, smallest: String, largest: String, size: String },
+    #[error("{count} files are not images known here and were passed over, such as `{example}`")]
+    PassedOver { count: usize, example: String },
+}
