@@ -14,11 +14,22 @@ pub(crate) fn report(error: &Error) -> ExitCode {
     if reader_left(error) {
         return ExitCode::SUCCESS;
     }
-    eprintln!("error: {error:#}");
+    eprintln!("error: {}", sentence(error));
     if let Some(hint) = error.chain().find_map(hint) {
         eprintln!("hint: {hint}");
     }
     ExitCode::from(if error.chain().any(is_wrong_use) { WRONG_USE } else { FAILED })
+}
+
+/// The error and what caused it, each thing said once: a library's error may already quote its cause.
+fn sentence(error: &Error) -> String {
+    let mut said = String::new();
+    for cause in error.chain().map(ToString::to_string).filter(|cause| !cause.is_empty()) {
+        if !said.contains(&cause) {
+            said = if said.is_empty() { cause } else { format!("{said}: {cause}") };
+        }
+    }
+    said
 }
 
 /// `cleanest ... | head` closes the pipe early, and that is no failure.
@@ -34,5 +45,6 @@ fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
 
 fn is_wrong_use(cause: &(dyn std::error::Error + 'static)) -> bool {
     let data = cause.downcast_ref::<cleanest_data::Error>();
-    cause.is::<cleanest_core::Error>() || data.is_some_and(cleanest_data::Error::is_wrong_use)
+    let core = cause.downcast_ref::<cleanest_core::Error>().is_some_and(cleanest_core::Error::is_wrong_use);
+    core || cause.is::<crate::commands::WrongUse>() || data.is_some_and(cleanest_data::Error::is_wrong_use)
 }

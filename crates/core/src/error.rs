@@ -115,6 +115,12 @@ impl Error {
         }
     }
 
+    /// Whether what was asked has to be mended, rather than the machine it was asked of.
+    #[must_use]
+    pub fn is_wrong_use(&self) -> bool {
+        !matches!(self, Self::Write { .. })
+    }
+
     /// The same mistake, with the file in which it was made.
     #[must_use]
     pub fn in_file(self, path: &Path) -> Self {
@@ -135,10 +141,31 @@ impl Error {
     }
 }
 
-/// The known name most like `name`, if any is like it at all.
+/// The known name that the fewest slips of the finger turn into `name`, if they are few.
 #[must_use]
 pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let alike = |candidate: &str| strsim::jaro_winkler(&name.to_lowercase(), candidate);
-    let best = known.map(|candidate| (candidate, alike(candidate))).max_by(|a, b| a.1.total_cmp(&b.1));
-    best.filter(|(_, likeness)| *likeness > 0.7).map(|(candidate, _)| candidate)
+    let slips = |candidate: &str| strsim::damerau_levenshtein(&name.to_lowercase(), candidate);
+    let few = (name.chars().count() / 2).max(1);
+    known
+        .map(|candidate| (slips(candidate), candidate))
+        .filter(|(slips, _)| *slips <= few)
+        .min()
+        .map(|best| best.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn a_slip_of_the_finger_finds_its_word_and_another_word_finds_none() {
+        let known = ["mae", "tvd", "tvg", "forward", "dual-t"];
+        let found = |name| nearest(name, known.iter().copied());
+        assert_eq!(found("tdv"), Some("tvd"));
+        assert_eq!(found("TVD"), Some("tvd"));
+        assert_eq!(found("foward"), Some("forward"));
+        assert_eq!(found("dual_t"), Some("dual-t"));
+        assert_eq!(found("coteaching"), None);
+        assert_eq!(found(""), None);
+    }
 }

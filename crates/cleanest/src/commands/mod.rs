@@ -20,4 +20,6 @@ macro_rules! commands {
     };
 }
 
-commands! { methods::Methods, inspect::Inspect }
+pub(crate) use noise::WrongUse;
+
+commands! { inspect::Inspect, noise::Noise, methods::Methods }
