@@ -4,7 +4,7 @@
 //! asked for these three (`docs/decisions/0003-small-linear-algebra.md`).
 
 use crate::Matrix;
-use crate::elementary::vectorized;
+use crate::elementary::{ln, vectorized};
 
 /// The inverse of a matrix, and room to find it in.
 #[derive(Clone, Debug, Default)]
@@ -29,10 +29,10 @@ impl Inverse {
                 |&a: &usize, &b: &usize| left[(a, column)].abs().total_cmp(&left[(b, column)].abs());
             let pivot = (column..size).max_by(by_size)?;
             let scale = left[(pivot, column)];
-            if scale == 0.0 || !scale.is_finite() {
+            if !scale.is_normal() {
                 return None;
             }
-            log_determinant += scale.abs().ln();
+            log_determinant += ln(scale.abs());
             eliminate([left, right], column, pivot);
         }
         Some(log_determinant)

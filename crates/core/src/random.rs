@@ -53,6 +53,13 @@ impl Stream {
         [a as u32, b as u32, c as u32, d as u32]
     }
 
+    /// The number strictly between 0 and 1 that belongs to one index of this stream.
+    #[must_use]
+    pub fn uniform_at(&self, index: u32) -> f64 {
+        let [low, high, ..] = self.at(index);
+        unit(u64::from(low) | (u64::from(high) << 32))
+    }
+
     /// The words of N blocks from `first` on, side by side.
     ///
     /// The counter is (block, step low, step high, name), and the key is the seed.

@@ -31,6 +31,9 @@ impl Method for GceState {
         let q = self.q;
         self.clean.of(batch.logits);
         // Through the logarithm, the power p^q has no infinite slope at p = 0.
-        label_loss(batch, &self.clean, gradient, |log_p| (-(q * log_p).exp_m1() / q, exp(q * log_p)))
+        label_loss(batch, &self.clean, gradient, |log_p| {
+            let power = exp(q * log_p);
+            ((1.0 - power) / q, power)
+        })
     }
 }

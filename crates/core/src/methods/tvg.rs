@@ -7,7 +7,7 @@
 //! Zhang, Niu and Sugiyama, ICML 2021.
 
 use super::prelude::*;
-use crate::elementary::{exp, vectorized};
+use crate::elementary::{exp, ln, vectorized};
 
 settings! {
     /// total variation regularization, T learnt by gradient
@@ -29,7 +29,7 @@ impl Build for Tvg {
     fn build(&self, task: &Task) -> Result<Box<dyn Method>, Error> {
         let classes = task.classes;
         let off = (1.0 - self.diagonal) / (classes - 1) as f64;
-        let start = |row, column| if row == column { self.diagonal.ln() } else { off.ln() };
+        let start = |row, column| if row == column { ln(self.diagonal) } else { ln(off) };
         Ok(Box::new(TvgState {
             settings: self.clone(),
             ramp: Ramp::new(self.rate, self.warmup, task.steps),

@@ -7,6 +7,7 @@
 use super::prelude::*;
 use super::tvg::row_softmax;
 use crate::decompose::Inverse;
+use crate::elementary::{exp, ln};
 use serde::{Deserialize, Serialize};
 
 settings! {
@@ -39,11 +40,11 @@ impl Build for VolMinNet {
     fn build(&self, task: &Task) -> Result<Box<dyn Method>, Error> {
         let classes = task.classes;
         let (on, off) = match self.form {
-            Form::Softmax => (self.diagonal.ln(), ((1.0 - self.diagonal) / (classes - 1) as f64).ln()),
+            Form::Softmax => (ln(self.diagonal), ln((1.0 - self.diagonal) / (classes - 1) as f64)),
             // With few classes the diagonal starts higher, for no entry beside it starts above one half of it.
             Form::Sigmoid => {
                 let beside = ((1.0 / self.diagonal - 1.0) / (classes - 1) as f64).min(0.5);
-                (0.0, (beside / (1.0 - beside)).ln())
+                (0.0, ln(beside / (1.0 - beside)))
             }
         };
         let square = || Matrix::zeros(classes, classes);
@@ -152,5 +153,5 @@ impl Method for VolMinNetState {
 }
 
 fn sigmoid(x: f64) -> f64 {
-    1.0 / (1.0 + (-x).exp())
+    1.0 / (1.0 + exp(-x))
 }

@@ -38,9 +38,7 @@ pub fn corrupt(clean: &[u32], transition: &Transition, seed: u64) -> Result<Nois
         if label as usize >= classes {
             return Err(Error::Label { row, label, classes });
         }
-        let [low, high, ..] = stream.at(row as u32);
-        let uniform = (f64::from(low) + f64::from(high) * 2_f64.powi(32) + 0.5) * 2_f64.powi(-64);
-        Ok(pick(transition.row(label as usize), uniform) as u32)
+        Ok(pick(transition.row(label as usize), stream.uniform_at(row as u32)) as u32)
     };
     let noisy = clean.iter().enumerate().map(draw).collect::<Result<_, _>>()?;
     Ok(NoisyLabels { clean: clean.to_vec(), noisy })
