@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 #[command(after_help = forms())]
 pub(crate) struct Noise {
     /// The noise, such as `pair:0.4`: see below
-    noise: String,
+    #[arg(value_name = "NOISE")]
+    kind: String,
     /// Number of classes; with --apply, those of the labels unless more are wanted
     #[arg(long, required_unless_present = "apply", value_name = "K")]
     classes: Option<usize>,
@@ -47,7 +48,7 @@ enum Format {
 impl Noise {
     /// Prints or writes the matrix, or corrupts the labels.
     pub(crate) fn run(self) -> anyhow::Result<()> {
-        let kind: Kind = self.noise.parse()?;
+        let kind: Kind = self.kind.parse()?;
         if let (Some(from), Some(to)) = (&self.apply, &self.out) {
             return self.corrupt(&kind, from, to);
         }
@@ -61,7 +62,7 @@ impl Noise {
             Format::Json => write!(out, "{}", transition.to_json())?,
             Format::Csv => write!(out, "{}", transition.to_csv())?,
             Format::Text => {
-                writeln!(out, "{}: {:.1} % of the labels wrong", self.noise, 100.0 * transition.noise_rate())?;
+                writeln!(out, "{}: {:.1} % of the labels wrong", self.kind, 100.0 * transition.noise_rate())?;
                 writeln!(out, "condition number {:.1}", transition.condition_number())?;
                 if !transition.is_diagonally_dominant() {
                     writeln!(out, "not every class is most often labeled as itself: no method can be sure of it")?;

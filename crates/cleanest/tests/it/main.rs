@@ -1,5 +1,5 @@
 //! The command line, as a user types it.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::needless_raw_string_hashes)]
 
 mod methods;
 mod noise;
