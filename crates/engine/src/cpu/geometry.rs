@@ -1,4 +1,4 @@
-//! A convolution as the kernels see it. A linear layer is one too: its kernel covers the whole image.
+//! A convolution as the kernels see it. A linear layer is one too, of images with a single pixel.
 
 use crate::architecture::Shape;
 

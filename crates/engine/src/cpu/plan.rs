@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     Error,
-    architecture::{Architecture, Convolution, Layer, Window},
+    architecture::{Architecture, Convolution, Layer, Shape, Window},
 };
 
 /// Windows are numbered in a byte.
@@ -115,14 +115,14 @@ impl<S: Simd> Builder<'_, S> {
         })
     }
 
-    /// A convolution, or a linear layer: a kernel that covers the whole image.
+    /// A convolution, or a linear layer: an image of one pixel that has everything for channels.
     fn product(&self, fused: &Fused<'_>, route: &Route, settings: Option<Convolution>) -> Box<dyn Operation> {
         let (input, output) = (self.fusion.shapes[fused.input], self.fusion.shapes[fused.output]);
         let geometry = match settings {
             Some(Convolution { kernel, stride, padding, .. }) => {
                 Geometry { input, output, kernel: (kernel, kernel), stride, padding }
             }
-            None => Geometry { input, output, kernel: (input.height, input.width), stride: 1, padding: 0 },
+            None => Geometry { input: Shape::row(input.size()), output, kernel: (1, 1), stride: 1, padding: 0 },
         };
         let name = &fused.node.name;
         let links = convolve::Links {
