@@ -1,0 +1,172 @@
+//! Convolution of any kernel, stride and padding: gather the numbers under the kernel, multiply.
+//!
+//! A block of pixels at a time is gathered into rows that fit the caches, [`DEPTH`] terms of the sum at a time. That
+//! copy is a hundredth of the work, and takes all care of padding and strides away from the product.
+
+use super::{
+    buffer::Buffer,
+    finish::{Finish, load_some, store_some},
+    geometry::Geometry,
+    kernel::{DEPTH, GATHERED_ROW, Rows, Start, gathered_product},
+    operation::Scratch,
+    parallel::{Shared, parallel, part, tiles},
+    simd::Simd,
+};
+
+/// Register tiles in a block of pixels: enough to use each panel of the filter several times from the cache.
+const TILES: usize = 4;
+
+/// Pixels in a block.
+pub(super) const fn block<S: Simd>() -> usize {
+    TILES * S::ROWS
+}
+
+/// Numbers of scratch a lane needs: the gathered rows, and the products of the block.
+pub(super) fn lane_scratch<S: Simd>(columns: usize) -> usize {
+    block::<S>() * (GATHERED_ROW + columns.next_multiple_of(S::PANEL))
+}
+
+/// What a pass of a convolution reads and writes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flow<'a> {
+    /// The images, or the gradient of the output in the backward pass.
+    pub(super) images: &'a [f32],
+    /// How many there are.
+    pub(super) batch: usize,
+    pub(super) filter: &'a [f32],
+    /// The output, or the gradient of the images.
+    pub(super) output: Shared,
+}
+
+/// Rows to be multiplied with panels: how to gather a row, and where its product goes.
+pub(super) struct Work<'a, G, P> {
+    /// How many rows there are.
+    pub(super) rows: usize,
+    /// Terms of the sum.
+    pub(super) depth: usize,
+    /// Columns of the product.
+    pub(super) columns: usize,
+    /// The right operand: [column / PANEL][term][PANEL].
+    pub(super) panels: &'a [f32],
+    /// Writes the terms of a row.
+    pub(super) gather: G,
+    /// Where the product of a row begins in the output.
+    pub(super) place: P,
+}
+
+impl<G, P> Work<'_, G, P>
+where
+    G: Fn(usize, std::ops::Range<usize>, &mut [f32]) + Sync,
+    P: Fn(usize) -> usize + Sync,
+{
+    /// Computes all rows into `output`.
+    pub(super) fn run<S: Simd>(&self, simd: S, output: Shared, finish: impl Finish, lanes: &mut [Buffer]) {
+        let pieces = self.rows.div_ceil(block::<S>());
+        let scratch: &[Buffer] = lanes;
+        parallel(scratch.len(), pieces, |lane, piece| {
+            let rows = part(self.rows, pieces, piece);
+            let lane = Shared::reading(&scratch[lane]);
+            simd.run(
+                #[inline(always)]
+                // SAFETY: a lane has scratch for a block, and no two blocks have a row in common.
+                || unsafe { self.block(simd, rows, lane, (output, finish)) },
+            );
+        });
+    }
+
+    /// Computes a block of rows.
+    #[inline(always)]
+    unsafe fn block<S: Simd>(
+        &self,
+        simd: S,
+        rows: std::ops::Range<usize>,
+        scratch: Shared,
+        (output, finish): (Shared, impl Finish),
+    ) {
+        let products = block::<S>() * GATHERED_ROW;
+        // A row without terms is zero: one empty chunk says so.
+        let chunks = self.depth.div_ceil(DEPTH).max(1);
+        for chunk in 0..chunks {
+            let terms = part(self.depth, chunks, chunk);
+            for (index, row) in rows.clone().enumerate() {
+                // SAFETY: the scratch has room for a block of gathered rows.
+                let gathered =
+                    unsafe { scratch.slice(index * GATHERED_ROW..index * GATHERED_ROW + terms.len()) };
+                (self.gather)(row, terms.clone(), gathered);
+            }
+            let start = if chunk == 0 { Start::Zero } else { Start::Add };
+            for panel in 0..self.columns.div_ceil(S::PANEL) {
+                let right = &self.panels[(panel * self.depth + terms.start) * S::PANEL..];
+                tiles(rows.len(), S::ROWS, |first, count| {
+                    // SAFETY: the rows were gathered above; the products have a place for every row and panel.
+                    unsafe {
+                        let at = scratch.at(first * GATHERED_ROW);
+                        let left = Rows { at, depth: terms.len(), run: DEPTH, jump: 0 };
+                        let tile = scratch.at(products + (panel * block::<S>() + first) * S::PANEL);
+                        gathered_product(simd, count, left, right.as_ptr(), (tile, start));
+                    }
+                });
+            }
+        }
+        for (index, row) in rows.enumerate() {
+            let to = (self.place)(row);
+            for column in (0..self.columns).step_by(S::LANES) {
+                let count = S::LANES.min(self.columns - column);
+                let panel = column / S::PANEL;
+                let from = products + (panel * block::<S>() + index) * S::PANEL + column % S::PANEL;
+                // SAFETY: the product was computed above, and the row of the output belongs to this block.
+                unsafe {
+                    let value = load_some(simd, scratch.at(from), S::LANES);
+                    let value = finish.finish(simd, value, (to + column, column), count);
+                    store_some(simd, output.at(to + column), count, value);
+                }
+            }
+        }
+    }
+}
+
+/// Forward: every output pixel is the patch under it times the filter.
+pub(super) fn forward<S: Simd>(
+    simd: S,
+    geometry: &Geometry,
+    flow: &Flow<'_>,
+    finish: impl Finish,
+    scratch: &mut Scratch,
+) {
+    let &Flow { images, batch, filter, output } = flow;
+    let Scratch { shared, lanes } = scratch;
+    let (depth, columns, pixels) = (geometry.patch(), geometry.output.channels, geometry.pixels());
+    pack::<S>(filter, depth, columns, shared, lanes.len());
+    let image = geometry.input.size();
+    let work = Work {
+        rows: batch * pixels,
+        depth,
+        columns,
+        panels: shared,
+        gather: |row: usize, terms, to: &mut [f32]| {
+            geometry.gather(&images[row / pixels * image..][..image], row % pixels, terms, to);
+        },
+        place: |row| row * columns,
+    };
+    work.run(simd, output, finish, lanes);
+}
+
+/// Numbers of shared scratch that panels of this product take.
+pub(super) fn panels<S: Simd>(depth: usize, columns: usize) -> usize {
+    depth * columns.next_multiple_of(S::PANEL)
+}
+
+/// [term][column] to [column / PANEL][term][PANEL].
+fn pack<S: Simd>(filter: &[f32], depth: usize, columns: usize, packed: &mut [f32], lanes: usize) {
+    let packed = Shared::new(packed);
+    parallel(lanes, columns.div_ceil(S::PANEL), |_, panel| {
+        // SAFETY: panels do not overlap, and there is room for all of them.
+        let to = unsafe { packed.slice(panel * depth * S::PANEL..(panel + 1) * depth * S::PANEL) };
+        let first = panel * S::PANEL;
+        let count = S::PANEL.min(columns - first);
+        for (term, row) in to.chunks_exact_mut(S::PANEL).enumerate() {
+            row[..count].copy_from_slice(&filter[term * columns + first..][..count]);
+            row[count..].fill(0.0);
+        }
+    });
+}

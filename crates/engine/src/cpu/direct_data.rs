@@ -1,0 +1,146 @@
+//! The gradient of a convolution's input, by gathering.
+//!
+//! With a stride above one, the pixels of the input fall into classes by their remainder: all pixels of a class lie
+//! under the same taps of the kernel. Each class is a product of its own; with stride one there is one class.
+
+use super::{
+    direct::{Flow, Work, panels},
+    finish::Finish,
+    geometry::Geometry,
+    operation::Scratch,
+    parallel::{Shared, parallel},
+    simd::Simd,
+};
+
+/// Pixels of the input that lie under the same taps.
+#[derive(Clone, Debug)]
+struct Class {
+    /// The first pixel, down and across; the others follow at the stride.
+    first: (usize, usize),
+    /// How many there are, down and across.
+    count: (usize, usize),
+    /// The taps, down and across.
+    taps: Vec<(usize, usize)>,
+}
+
+/// How the gradient of the input is computed.
+#[derive(Clone, Debug)]
+pub(super) struct Data {
+    geometry: Geometry,
+    classes: Vec<Class>,
+}
+
+impl Data {
+    pub(super) fn new(geometry: Geometry) -> Self {
+        let Geometry { input, kernel, stride, padding, .. } = geometry;
+        let reach = |length: usize, first: usize| {
+            (0..length).filter(move |tap| (first + padding + stride * length - tap).is_multiple_of(stride))
+        };
+        let class = |first: (usize, usize)| Class {
+            first,
+            count: ((input.height - first.0).div_ceil(stride), (input.width - first.1).div_ceil(stride)),
+            taps: reach(kernel.0, first.0)
+                .flat_map(|y| reach(kernel.1, first.1).map(move |x| (y, x)))
+                .collect(),
+        };
+        let firsts =
+            (0..stride.min(input.height)).flat_map(|y| (0..stride.min(input.width)).map(move |x| (y, x)));
+        Self { geometry, classes: firsts.map(class).collect() }
+    }
+
+    /// Numbers of shared scratch the rearranged filter takes.
+    pub(super) fn shared_scratch<S: Simd>(&self) -> usize {
+        let taps = self.classes.iter().map(|class| class.taps.len()).max().unwrap_or(0);
+        panels::<S>(taps * self.geometry.output.channels, self.geometry.input.channels)
+    }
+
+    /// The gradient of the images from the gradient of the output.
+    pub(super) fn backward<S: Simd>(
+        &self,
+        simd: S,
+        flow: &Flow<'_>,
+        finish: impl Finish,
+        scratch: &mut Scratch,
+    ) {
+        let &Flow { images: gradient, batch, filter, output } = flow;
+        let Scratch { shared, lanes } = scratch;
+        let Geometry { input, stride, .. } = self.geometry;
+        for class in &self.classes {
+            self.pack::<S>(class, filter, shared, lanes.len());
+            let pixels = class.count.0 * class.count.1;
+            let pixel = |row: usize| {
+                let (down, across) = (row % pixels / class.count.1, row % class.count.1);
+                (class.first.0 + down * stride, class.first.1 + across * stride)
+            };
+            let work = Work {
+                rows: batch * pixels,
+                depth: class.taps.len() * self.geometry.output.channels,
+                columns: input.channels,
+                panels: shared,
+                gather: |row, terms, to: &mut [f32]| {
+                    self.gather(
+                        class,
+                        &gradient[row / pixels * self.geometry.output.size()..],
+                        pixel(row),
+                        (terms, to),
+                    );
+                },
+                place: |row| {
+                    let (y, x) = pixel(row);
+                    ((row / pixels * input.height + y) * input.width + x) * input.channels
+                },
+            };
+            work.run(simd, output, finish, lanes);
+        }
+    }
+
+    /// The gradients of the output pixels that saw this pixel of the input, tap after tap.
+    fn gather(
+        &self,
+        class: &Class,
+        gradient: &[f32],
+        (y, x): (usize, usize),
+        (terms, row): (std::ops::Range<usize>, &mut [f32]),
+    ) {
+        let Geometry { output, stride, padding, .. } = self.geometry;
+        let mut term = terms.start;
+        while term < terms.end {
+            let (tap, within) = (term / output.channels, term % output.channels);
+            let end = (term - within + output.channels).min(terms.end);
+            let part = &mut row[term - terms.start..end - terms.start];
+            let (tap_y, tap_x) = class.taps[tap];
+            // A difference below zero wraps around, and is then beyond the last pixel as well.
+            let out_y = (y + padding).wrapping_sub(tap_y) / stride;
+            let out_x = (x + padding).wrapping_sub(tap_x) / stride;
+            if out_y < output.height && out_x < output.width {
+                let from = (out_y * output.width + out_x) * output.channels + within;
+                part.copy_from_slice(&gradient[from..from + part.len()]);
+            } else {
+                part.fill(0.0);
+            }
+            term = end;
+        }
+    }
+
+    /// The taps of a class as panels: [in / PANEL][tap, out][PANEL].
+    fn pack<S: Simd>(&self, class: &Class, filter: &[f32], packed: &mut [f32], lanes: usize) {
+        let (inputs, outputs) = (self.geometry.input.channels, self.geometry.output.channels);
+        let depth = class.taps.len() * outputs;
+        let packed = Shared::new(packed);
+        parallel(lanes, inputs.div_ceil(S::PANEL), |_, panel| {
+            // SAFETY: panels do not overlap, and there is room for all of them.
+            let to = unsafe { packed.slice(panel * depth * S::PANEL..(panel + 1) * depth * S::PANEL) };
+            let first = panel * S::PANEL;
+            let count = S::PANEL.min(inputs - first);
+            for (&(y, x), to) in class.taps.iter().zip(to.chunks_exact_mut(outputs * S::PANEL)) {
+                let tap = &filter[(y * self.geometry.kernel.1 + x) * inputs * outputs..];
+                for (out, row) in to.chunks_exact_mut(S::PANEL).enumerate() {
+                    for (lane, number) in row[..count].iter_mut().enumerate() {
+                        *number = tap[(first + lane) * outputs + out];
+                    }
+                    row[count..].fill(0.0);
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,131 @@
+//! Where gradients lie: buffers take turns, as a gradient is needed only from its first reader to its producer.
+
+use super::{
+    fuse::{Fused, Fusion},
+    operation::Inflow,
+};
+use crate::architecture::Layer;
+
+/// Where the gradients of one operation lie.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Route {
+    /// The gradient of the output.
+    pub(super) gradient: usize,
+    /// The gradient of the input, where anybody needs it.
+    pub(super) inflow: Option<Inflow>,
+    /// The gradient of what is added.
+    pub(super) residual: Option<Inflow>,
+    /// Whether the gradient of the output arrives with the ReLU's backward pass done.
+    pub(super) masked: bool,
+}
+
+/// The gradients of a whole network.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Routes {
+    /// One for each operation; those that are not alive have none.
+    pub(super) operations: Vec<Option<Route>>,
+    /// Numbers of one example that each buffer must hold.
+    pub(super) sizes: Vec<usize>,
+    /// Where the gradient of the logits begins its way.
+    pub(super) logits: usize,
+    /// Where the gradient of the network's input ends up.
+    pub(super) input: Option<usize>,
+}
+
+/// Buffers in use and free.
+#[derive(Default)]
+struct Slots {
+    sizes: Vec<usize>,
+    free: Vec<usize>,
+    /// The slot of each value whose gradient is on its way.
+    of: Vec<Option<usize>>,
+}
+
+impl Slots {
+    /// A free buffer, the one closest in size, or a new one.
+    fn take(&mut self, size: usize) -> usize {
+        let best = (0..self.free.len()).min_by_key(|&index| self.sizes[self.free[index]].abs_diff(size));
+        let slot = best.map_or(self.sizes.len(), |index| self.free.swap_remove(index));
+        self.sizes.resize(self.sizes.len().max(slot + 1), 0);
+        self.sizes[slot] = self.sizes[slot].max(size);
+        slot
+    }
+}
+
+impl Fused<'_> {
+    /// Whether its backward pass can leave the gradient of the input where that of the output was.
+    fn in_place(&self) -> bool {
+        matches!(self.node.layer, Layer::BatchNorm | Layer::Relu | Layer::Add | Layer::Dropout { .. })
+    }
+
+    fn is_product(&self) -> bool {
+        matches!(self.node.layer, Layer::Convolution(_) | Layer::Linear { .. })
+    }
+}
+
+/// Routes all gradients; `input_gradient` asks for that of the network's input, too.
+pub(super) fn route(fusion: &Fusion<'_>, input_gradient: bool) -> Routes {
+    let needed = needed(fusion, input_gradient);
+    let size = |value: usize| fusion.shapes[value].size();
+    let mut slots = Slots { of: vec![None; fusion.shapes.len()], ..Slots::default() };
+    let logits = slots.take(size(fusion.output));
+    slots.of[fusion.output] = Some(logits);
+    let mut routes: Vec<Option<Route>> = vec![None; fusion.operations.len()];
+    for (index, fused) in fusion.operations.iter().enumerate().rev().filter(|(_, fused)| fused.alive) {
+        let Some(gradient) = slots.of[fused.output] else { continue };
+        let mut kept = false;
+        let mut flow = |value: usize, may_keep: bool| {
+            if !needed[value] {
+                return None;
+            }
+            if let Some(slot) = slots.of[value] {
+                return Some(Inflow { slot, add: true, activated: None });
+            }
+            let slot = if may_keep && !kept { gradient } else { slots.take(size(value)) };
+            kept |= slot == gradient;
+            slots.of[value] = Some(slot);
+            Some(Inflow { slot, add: false, activated: None })
+        };
+        // What is added gets the gradient unchanged, so it is the first to take over the buffer.
+        let residual = fused.residual.and_then(|value| flow(value, true));
+        let mut inflow = flow(fused.input, fused.in_place());
+        if let Some(inflow) = inflow.as_mut().filter(|_| fused.is_product()) {
+            inflow.activated = activated(fusion, index, fused.input);
+        }
+        routes[index] = Some(Route { gradient, inflow, residual, masked: masked(fusion, fused) });
+        if !kept {
+            slots.free.push(gradient);
+        }
+    }
+    Routes { operations: routes, input: slots.of[0], sizes: slots.sizes, logits }
+}
+
+/// Which values have a gradient anybody needs: those that depend on a parameter.
+fn needed(fusion: &Fusion<'_>, input_gradient: bool) -> Vec<bool> {
+    let mut needed = vec![false; fusion.shapes.len()];
+    needed[0] = input_gradient;
+    for fused in &fusion.operations {
+        let trained = fused.is_product() || fused.node.layer == Layer::BatchNorm;
+        needed[fused.output] =
+            trained || needed[fused.input] || fused.residual.is_some_and(|value| needed[value]);
+    }
+    needed
+}
+
+/// The last operation to leave its part of a value's gradient is the first that read the value.
+fn last_writer(fusion: &Fusion<'_>, value: usize) -> Option<usize> {
+    let reads = |fused: &Fused<'_>| fused.alive && (fused.input == value || fused.residual == Some(value));
+    fusion.operations.iter().position(reads)
+}
+
+/// The ReLU's value whose backward pass operation `index` does as it writes the gradient of its input.
+fn activated(fusion: &Fusion<'_>, index: usize, value: usize) -> Option<usize> {
+    let relu = fusion.operations.iter().any(|fused| fused.output == value && fused.relu);
+    (relu && last_writer(fusion, value) == Some(index)).then_some(value)
+}
+
+/// Whether the operation that completes the gradient of this one's output does the ReLU's backward pass.
+fn masked(fusion: &Fusion<'_>, fused: &Fused<'_>) -> bool {
+    let writer = last_writer(fusion, fused.output).map(|index| &fusion.operations[index]);
+    fused.relu && writer.is_some_and(|writer| writer.is_product() && writer.residual.is_none())
+}

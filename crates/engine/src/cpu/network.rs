@@ -1,0 +1,159 @@
+//! A planned network at work.
+
+use super::{
+    Settings,
+    operation::Pass,
+    plan::{Plan, plan},
+    simd::Simd,
+    update::Update,
+};
+use crate::{Architecture, Error, Input, Matrix, Mode, Network, Parameters, Tensor, architecture::Shape};
+
+/// The name under which the number of steps is kept beside the optimizer's memories.
+const STEP: &str = "step";
+
+struct CpuNetwork<S> {
+    simd: S,
+    plan: Plan,
+    update: Update,
+    batch: usize,
+    input: Shape,
+    logits: Matrix,
+    /// Examples of the last training batch, until `backward` has used it.
+    trained: Option<usize>,
+    /// Examples of the last batch that went backward.
+    backward: usize,
+}
+
+/// Plans an architecture for these instructions.
+pub(super) fn boxed<S: Simd>(
+    simd: S,
+    architecture: &Architecture,
+    settings: &Settings,
+) -> Result<Box<dyn Network>, Error> {
+    let plan = plan(simd, architecture, settings)?;
+    let update = Update::new(settings.optimizer, plan.store.trained);
+    let logits = Matrix::zeros(settings.batch, architecture.output_shape().size());
+    let (batch, input) = (settings.batch, architecture.input_shape());
+    Ok(Box::new(CpuNetwork { simd, plan, update, batch, input, logits, trained: None, backward: 0 }))
+}
+
+/// Runs work on a thread of the pool, so that what it spreads does not have to find its way there each time.
+fn in_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    if rayon::current_thread_index().is_some() { work() } else { rayon::scope(|_| work()) }
+}
+
+impl<S: Simd> CpuNetwork<S> {
+    /// Runs examples `first..first + batch` through the network and keeps their logits.
+    fn run(&mut self, input: &Input<'_>, first: usize, pass: Pass) {
+        let (size, memory) = (self.input.size(), &mut self.plan.memory);
+        let lanes = memory.lanes();
+        input.read(first * size, self.input.channels, &mut memory.values[0][..pass.batch * size], lanes);
+        for (operation, alive) in &mut self.plan.operations {
+            // What the logits do not depend on has running statistics, and those stand still in evaluation.
+            if *alive || pass.mode == Mode::Train {
+                operation.forward(memory, pass);
+            }
+        }
+        let columns = self.logits.columns();
+        let to = &mut self.logits.values_mut()[first * columns..][..pass.batch * columns];
+        to.copy_from_slice(&memory.values[self.plan.output][..to.len()]);
+    }
+}
+
+impl<S: Simd> Network for CpuNetwork<S> {
+    fn forward(&mut self, input: &Input<'_>, mode: Mode) -> Result<&Matrix, Error> {
+        let examples = input.examples(self.input)?;
+        if mode == Mode::Train && examples > self.batch {
+            let expected = format!("at most {} examples was planned for training", self.batch);
+            return Err(Error::Input { expected, found: examples.to_string() });
+        }
+        self.trained = (mode == Mode::Train).then_some(examples);
+        self.logits.resize(examples, self.logits.columns());
+        let step = self.update.steps;
+        in_pool(|| {
+            for first in (0..examples).step_by(self.batch) {
+                let batch = self.batch.min(examples - first);
+                self.run(input, first, Pass { batch, mode, step });
+            }
+        });
+        Ok(&self.logits)
+    }
+
+    fn backward(&mut self, gradient: &Matrix) -> Result<(), Error> {
+        let batch = self.trained.ok_or(Error::BackwardFirst)?;
+        let (expected, found) = ((batch, self.logits.columns()), (gradient.rows(), gradient.columns()));
+        if expected != found {
+            return Err(Error::MatrixShape { what: "the gradient of the logits", expected, found });
+        }
+        (self.trained, self.backward) = (None, batch);
+        let pass = Pass { batch, mode: Mode::Train, step: self.update.steps };
+        let Plan { operations, memory, logits, .. } = &mut self.plan;
+        memory.gradients[*logits][..gradient.values().len()].copy_from_slice(gradient.values());
+        in_pool(|| {
+            for (operation, _) in operations.iter_mut().rev().filter(|(_, alive)| *alive) {
+                operation.backward(memory, pass);
+            }
+        });
+        Ok(())
+    }
+
+    fn step(&mut self, rate: f64) -> Result<(), Error> {
+        in_pool(|| self.update.step(self.simd, &mut self.plan.memory, rate));
+        Ok(())
+    }
+
+    fn parameters(&self) -> Result<Parameters, Error> {
+        Ok(self.plan.store.parameters(&self.plan.memory))
+    }
+
+    fn load(&mut self, parameters: &Parameters) -> Result<(), Error> {
+        self.plan.store.load(&mut self.plan.memory, parameters)
+    }
+
+    fn optimizer_state(&self) -> Result<Parameters, Error> {
+        let mut state = Parameters::new();
+        for (name, memory) in self.update.optimizer.memories().iter().zip(&self.update.memories) {
+            self.plan.store.trained_of(memory, &format!(".{name}"), &mut state);
+        }
+        // Single precision counts to sixteen million; two numbers count on from there.
+        let (high, low) = (self.update.steps >> 24, self.update.steps & 0xff_ffff);
+        state.insert(STEP, Tensor { shape: vec![2], values: vec![low as f32, high as f32] });
+        Ok(state)
+    }
+
+    fn load_optimizer_state(&mut self, state: &Parameters) -> Result<(), Error> {
+        let names = self.update.optimizer.memories();
+        for name in names {
+            self.plan.store.check_trained(state, &format!(".{name}"))?;
+        }
+        let Some(step) = state.tensor(STEP) else {
+            return Err(Error::ParameterMissing { name: STEP.into(), expected: vec![2] });
+        };
+        let &[low, high] = &step.values[..] else {
+            let (name, found) = (STEP.into(), step.shape.clone());
+            return Err(Error::ParameterShape { name, expected: vec![2], found });
+        };
+        self.update.steps = low as u64 | ((high as u64) << 24);
+        for (name, memory) in names.iter().zip(&mut self.update.memories) {
+            self.plan.store.load_trained(memory, state, &format!(".{name}"));
+        }
+        Ok(())
+    }
+
+    fn gradients(&self) -> Result<Parameters, Error> {
+        let mut gradients = Parameters::new();
+        self.plan.store.trained_of(&self.plan.memory.slopes, "", &mut gradients);
+        Ok(gradients)
+    }
+
+    fn input_gradient(&self) -> Result<Matrix, Error> {
+        let slot = self.plan.input_gradient.ok_or(Error::NoInputGradient)?;
+        let length = self.backward * self.input.size();
+        Matrix::from_values(
+            self.backward,
+            self.input.size(),
+            self.plan.memory.gradients[slot][..length].to_vec(),
+        )
+    }
+}
