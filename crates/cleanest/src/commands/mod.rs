@@ -20,4 +20,4 @@ macro_rules! commands {
     };
 }
 
-commands! { methods::Methods, inspect::Inspect }
+commands! { methods::Methods, inspect::Inspect, get::Get }

@@ -1,1 +1,11 @@
 //! The command line, as a user types it.
+// Snapshots are written by their tool, with more hashes than needed.
+#![allow(clippy::unwrap_used, clippy::needless_raw_string_hashes)]
+
+mod get;
+mod inspect;
+
+/// The command that was built with these tests.
+pub(crate) fn cleanest() -> snapbox::cmd::Command {
+    snapbox::cmd::Command::new(snapbox::cmd::cargo_bin!("cleanest"))
+}

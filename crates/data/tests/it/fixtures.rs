@@ -91,7 +91,7 @@ pub(crate) fn write(folder: &Path, name: &str, bytes: &[u8]) -> PathBuf {
 /// An IDX file with these lengths and so many bytes.
 pub(crate) fn idx(lengths: &[u32], bytes: usize) -> Vec<u8> {
     let mut file = vec![0, 0, 8, lengths.len() as u8];
-    lengths.iter().for_each(|length| file.extend(length.to_be_bytes()));
+    file.extend(lengths.iter().flat_map(|length| length.to_be_bytes()));
     file.extend((0..bytes).map(|at| at as u8));
     file
 }

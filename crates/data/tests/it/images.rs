@@ -49,7 +49,7 @@ fn images_of_many_sizes_are_brought_to_one() {
     }
     let set = Dataset::open(folder.path(), &Options::default()).unwrap();
     assert_eq!(set.shape(), shape(20, 20, 3));
-    assert!(matches!(&set.warnings()[..], [.., Warning::Resized { sizes: 3, .. }]), "{:?}", set.warnings());
+    assert!(matches!(set.warnings(), [.., Warning::Resized { sizes: 3, .. }]), "{:?}", set.warnings());
     let options = Options { image_size: Some([7, 9]), color: Color::Gray, ..Options::default() };
     let set = Dataset::open(folder.path(), &options).unwrap();
     assert_eq!(set.shape(), shape(7, 9, 1));

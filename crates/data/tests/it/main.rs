@@ -1,7 +1,9 @@
 //! Reading data, as a user brings it and as nobody should.
+#![allow(clippy::unwrap_used)]
 
 mod batches;
 mod conformance;
+mod download;
 mod fixtures;
 mod fuzz;
 mod hostile;

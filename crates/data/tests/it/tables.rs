@@ -147,9 +147,8 @@ fn every_mistake_in_a_table_is_named_with_its_place() {
 
 #[test]
 fn a_word_among_numbers_is_named_however_late_it_comes() {
-    let mut content = "a,label\n".to_owned();
-    (0..200_000).for_each(|row| content += &format!("{row},{}\n", row % 2));
-    content += "12o5,1\n7,0\n";
+    let rows: String = (0..200_000).map(|row| format!("{row},{}\n", row % 2)).collect();
+    let content = format!("a,label\n{rows}12o5,1\n7,0\n");
     let message = ", row 200001, column `a`: expected a number, found `12o5`";
     assert_eq!(said("t.csv", &content, &Options::default()), message);
 }
