@@ -72,7 +72,8 @@ impl Dataset {
     }
 
     /// What has to be asked so that another set comes out like this one.
-    fn options_like(&self, options: &Options) -> Options {
+    #[must_use]
+    pub fn options_like(&self, options: &Options) -> Options {
         let mut options = options.clone();
         options.classes = Some(self.labels.classes().names().to_vec()).filter(|names| !names.is_empty());
         if !self.features.is_empty() {

@@ -58,7 +58,7 @@ pub enum Error {
     Shape { path: PathBuf, shape: Vec<usize>, expected: &'static str },
     #[error("`{}`, row {row}: the pixel {found} is neither in 0 to 1 nor in 0 to 255", path.display())]
     Pixel { path: PathBuf, row: usize, found: f32 },
-    #[error("`{}` is not a zip archive that can be read: {what}", path.display())]
+    #[error("`{}` is not an archive that can be read: {what}", path.display())]
     Archive { path: PathBuf, what: String },
     #[error("`{}` has no array called {expected}; it has {}", path.display(), listed(found))]
     NoArray { path: PathBuf, expected: &'static str, found: Vec<String> },

@@ -17,6 +17,7 @@ mod augment;
 mod batches;
 mod class_order;
 mod dataset;
+pub mod download;
 mod error;
 mod examples;
 mod features;

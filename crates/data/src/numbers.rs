@@ -38,9 +38,9 @@ impl Array<'_> {
     }
 
     /// Every element as a whole number; floats that are whole count.
-    pub(crate) fn integers(&self, data: &[u8]) -> Result<Vec<i64>, Error> {
+    pub(crate) fn integers<'a>(&'a self, data: &'a [u8]) -> impl Iterator<Item = Result<i64, Error>> + 'a {
         let convert = self.converter();
-        let whole = |(row, bytes): (usize, &[u8])| {
+        let whole = move |(row, bytes): (usize, &[u8])| {
             let found = convert(bytes);
             // Above 2^53 a float no longer tells neighbors apart; no class is called so.
             if found.fract() == 0.0 && found.abs() < 9e15 {
@@ -49,7 +49,7 @@ impl Array<'_> {
                 Err(Error::FractionalLabel { path: self.path.into(), row: row + 1, found })
             }
         };
-        data.chunks_exact(self.header.element.size()).enumerate().map(whole).collect()
+        data.chunks_exact(self.header.element.size()).enumerate().map(whole)
     }
 
     /// Every element as a pixel, the channels of a pixel side by side: as it is if all are in 0 to 255, times 255 if

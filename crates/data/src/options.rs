@@ -28,6 +28,8 @@ pub struct Options {
     pub features: Option<Vec<Feature>>,
     /// Height and width of the images; without it their own, if they agree.
     pub image_size: Option<[u32; 2]>,
+    /// How long a side of the images may be where no size is asked for; without it, 224 where theirs disagree.
+    pub longest_side: Option<u32>,
     /// Color of the images.
     pub color: Color,
     /// What is refused for its size.

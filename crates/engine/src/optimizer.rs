@@ -6,7 +6,7 @@ use crate::Error;
 
 /// Which optimizer, with its settings; the learning rate comes with every step.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "optimizer", rename_all = "kebab-case")]
+#[serde(tag = "name", rename_all = "kebab-case")]
 pub enum Optimizer {
     /// Adam.
     Adam(Adam),

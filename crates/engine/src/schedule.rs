@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// How the learning rate moves while training; the first step is step 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "schedule", rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Schedule {
     /// The same rate always.
     Constant {

@@ -22,4 +22,4 @@ macro_rules! commands {
 
 pub(crate) use noise::WrongUse;
 
-commands! { inspect::Inspect, noise::Noise, methods::Methods }
+commands! { get::Get, inspect::Inspect, noise::Noise, methods::Methods }

@@ -1,12 +1,18 @@
 //! The command line, as a user types it.
+// Snapshots are written by their tool, with more hashes than needed.
 #![allow(clippy::unwrap_used, clippy::needless_raw_string_hashes)]
 
+mod get;
+mod inspect;
 mod methods;
 mod noise;
 
-use snapbox::cmd::{Command, cargo_bin};
+/// The command that was built with these tests.
+pub(crate) fn cleanest() -> snapbox::cmd::Command {
+    snapbox::cmd::Command::new(snapbox::cmd::cargo_bin!("cleanest"))
+}
 
-/// The command with these words.
-fn cleanest(words: &str) -> Command {
-    Command::new(cargo_bin!("cleanest")).args(words.split_whitespace())
+/// The same, with these words behind it.
+pub(crate) fn typed(words: &str) -> snapbox::cmd::Command {
+    cleanest().args(words.split_whitespace())
 }

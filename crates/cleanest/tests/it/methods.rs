@@ -1,9 +1,9 @@
-use crate::cleanest;
+use crate::typed;
 use snapbox::{file, str};
 
 #[test]
 fn the_list_has_a_line_for_each_method() {
-    let output = cleanest("methods").assert().success().stderr_eq("").get_output().stdout.clone();
+    let output = typed("methods").assert().success().stderr_eq("").get_output().stdout.clone();
     let names: Vec<String> = String::from_utf8(output)
         .unwrap()
         .lines()
@@ -14,7 +14,7 @@ fn the_list_has_a_line_for_each_method() {
 
 #[test]
 fn a_method_shows_its_settings_with_their_defaults() {
-    cleanest("methods gce").assert().success().stdout_eq(str![[r#"
+    typed("methods gce").assert().success().stdout_eq(str![[r#"
 gce: generalized cross-entropy, between cross-entropy and mean absolute error
 
 gce.q = 0.7
@@ -25,7 +25,7 @@ gce.q = 0.7
 
 #[test]
 fn an_unknown_method_is_refused_with_the_nearest_one() {
-    cleanest("methods tdv").assert().code(2).stdout_eq("").stderr_eq(str![[r#"
+    typed("methods tdv").assert().code(2).stdout_eq("").stderr_eq(str![[r#"
 error: no method is called `tdv`
 hint: did you mean `tvd`?
 
@@ -34,7 +34,7 @@ hint: did you mean `tvd`?
 
 #[test]
 fn the_reference_page_says_what_the_command_says() {
-    cleanest("methods --markdown")
+    typed("methods --markdown")
         .assert()
         .success()
         .stdout_eq(file!["../../../../docs/reference/methods.md"]);

@@ -1,10 +1,10 @@
-use crate::cleanest;
+use crate::typed;
 use snapbox::str;
 use std::path::Path;
 
 #[test]
 fn a_matrix_is_shown_in_percent() {
-    cleanest("noise tridiagonal:0.2 --classes 4").assert().success().stderr_eq("").stdout_eq(str![[r#"
+    typed("noise tridiagonal:0.2 --classes 4").assert().success().stderr_eq("").stdout_eq(str![[r#"
 tridiagonal:0.2: 32.0 % of the labels wrong
 condition number 2.8
 
@@ -19,7 +19,7 @@ condition number 2.8
 
 #[test]
 fn json_and_csv_hold_every_digit() {
-    cleanest("noise pair:0.1 --classes 2 --format json").assert().success().stdout_eq(str![[r#"
+    typed("noise pair:0.1 --classes 2 --format json").assert().success().stdout_eq(str![[r#"
 {
   "transition": [
     [0.9,0.1],
@@ -28,7 +28,7 @@ fn json_and_csv_hold_every_digit() {
 }
 
 "#]]);
-    cleanest("noise pair:0.1 --classes 2 --format csv").assert().success().stdout_eq(str![[r#"
+    typed("noise pair:0.1 --classes 2 --format csv").assert().success().stdout_eq(str![[r#"
 true class,0,1
 0,0.9,0.1
 1,0.1,0.9
@@ -38,7 +38,7 @@ true class,0,1
 
 #[test]
 fn noise_that_no_method_can_be_sure_of_is_called_so() {
-    cleanest("noise pair:0.6 --classes 2").assert().success().stdout_eq(str![[r#"
+    typed("noise pair:0.6 --classes 2").assert().success().stdout_eq(str![[r#"
 pair:0.6: 60.0 % of the labels wrong
 condition number 5.0
 not every class is most often labeled as itself: no method can be sure of it
@@ -53,7 +53,7 @@ not every class is most often labeled as itself: no method can be sure of it
 #[test]
 fn every_mistake_has_its_sentence_and_exit_code_2() {
     let said = |words: &str| {
-        let output = cleanest(words).assert().code(2).stdout_eq("").get_output().stderr.clone();
+        let output = typed(words).assert().code(2).stdout_eq("").get_output().stderr.clone();
         String::from_utf8(output).unwrap()
     };
     assert_eq!(
@@ -78,7 +78,7 @@ fn every_mistake_has_its_sentence_and_exit_code_2() {
 #[test]
 fn what_cannot_be_written_is_exit_code_1() {
     let output =
-        cleanest("noise pair:0.4 --classes 3 --out /nowhere/t.json").assert().code(1).get_output().clone();
+        typed("noise pair:0.4 --classes 3 --out /nowhere/t.json").assert().code(1).get_output().clone();
     assert!(String::from_utf8(output.stderr).unwrap().starts_with("error: cannot write `/nowhere/t.json`: "));
 }
 
@@ -95,7 +95,7 @@ fn labels_are_corrupted_as_the_matrix_says() {
     let clean = labels(folder.path(), "clean.csv", &format!("label\n{animals}"));
     let noisy = folder.path().join("noisy.csv").display().to_string();
     let words = format!("noise pair:0.4 --apply {clean} --out {noisy} --seed 7");
-    let said = cleanest(&words).assert().success().stdout_eq("").get_output().stderr.clone();
+    let said = typed(&words).assert().success().stdout_eq("").get_output().stderr.clone();
     let text = std::fs::read_to_string(&noisy).unwrap();
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("label"));
@@ -110,7 +110,7 @@ fn labels_are_corrupted_as_the_matrix_says() {
     assert!(said.starts_with(&format!("{wrong} of 3000 labels in ")), "{said}");
 
     let again = folder.path().join("again.csv").display().to_string();
-    cleanest(&format!("noise pair:0.4 --apply {clean} --out {again} --seed 7")).assert().success();
+    typed(&format!("noise pair:0.4 --apply {clean} --out {again} --seed 7")).assert().success();
     assert_eq!(
         std::fs::read(&again).unwrap(),
         std::fs::read(&noisy).unwrap(),
@@ -123,7 +123,7 @@ fn classes_absent_from_the_labels_can_be_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     let clean = labels(folder.path(), "clean.csv", "label\n0\n0\n1\n1\n");
     let noisy = folder.path().join("noisy.csv").display().to_string();
-    cleanest(&format!("noise pair:1 --apply {clean} --out {noisy} --classes 3")).assert().success();
+    typed(&format!("noise pair:1 --apply {clean} --out {noisy} --classes 3")).assert().success();
     assert_eq!(std::fs::read_to_string(&noisy).unwrap(), "label\n1\n1\n2\n2\n");
 }
 
@@ -131,7 +131,7 @@ fn classes_absent_from_the_labels_can_be_asked_for() {
 fn the_clean_labels_are_never_written_over() {
     let folder = tempfile::tempdir().unwrap();
     let clean = labels(folder.path(), "clean.csv", "label\n0\n0\n1\n1\n");
-    let output = cleanest(&format!("noise pair:0.4 --apply {clean} --out {clean}")).assert().code(2);
+    let output = typed(&format!("noise pair:0.4 --apply {clean} --out {clean}")).assert().code(2);
     let said = String::from_utf8(output.get_output().stderr.clone()).unwrap();
     assert!(said.starts_with("error: --out would write over the clean labels"), "{said}");
     assert_eq!(std::fs::read_to_string(&clean).unwrap(), "label\n0\n0\n1\n1\n");

@@ -157,5 +157,5 @@ pub(crate) fn labels(path: &Path, options: &Options) -> Result<Raw, Error> {
     let mut stream = Stream::open(path, &options.limits)?;
     let header = Header::read(path, &mut stream, (&[LABELS], "0x00000801 for labels"))?;
     let bytes = header.body(path, &mut stream, &options.limits)?;
-    Ok(Raw::Integers(bytes.into_iter().map(i64::from).collect()))
+    Raw::integers(bytes.into_iter().map(|byte| Ok(i64::from(byte))))
 }

@@ -80,7 +80,7 @@ fn by_folder(folder: &Path, files: &[PathBuf]) -> Result<Raw, Error> {
         let class = class.ok_or_else(|| Error::Unlabeled { path: folder.join(file) })?;
         codes.push(class.as_bytes());
     }
-    Ok(if codes.values.is_empty() { Raw::Integers(Vec::new()) } else { Raw::texts(codes) })
+    Ok(Raw::texts(codes))
 }
 
 /// Images and labels as a list has them.

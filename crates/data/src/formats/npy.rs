@@ -92,5 +92,5 @@ pub(super) fn label_array(path: &Path, header: &Header, data: &[u8], limits: &Li
         return Err(Error::TooManyRows { path: path.into(), limit: limits.rows });
     }
     let array = Array { path, header };
-    Ok(Raw::Integers(array.integers(data)?))
+    Raw::integers(array.integers(data))
 }

@@ -54,9 +54,7 @@ pub(crate) fn table(path: &Path, request: Request<'_>, options: &Options) -> Res
         return Err(Error::TooManyRows { path: path.into(), limit: options.limits.rows });
     }
     let most = matches!(request, Request::Features).then_some(options.limits.categories);
-    // The row count is the file's own word: a row of nothing but one value can take a bit, not less.
-    let believable = rows.min(source::length(path)? as usize * 64);
-    let mut assembly = Assembly::new(schema, believable, most);
+    let mut assembly = Assembly::new(schema, believable(path, rows).map_err(broken)?, most);
     let groups: Vec<usize> = (0..about.num_row_groups()).collect();
     for few in groups.chunks(rayon::current_num_threads()) {
         let read = |&group: &usize| read_group(path, group, &assembly.schema, options);
@@ -70,6 +68,12 @@ pub(crate) fn table(path: &Path, request: Request<'_>, options: &Options) -> Res
         }
     }
     Ok(assembly)
+}
+
+/// The rows that room is kept for: not more than the file's own word, nor than so long a file usually holds.
+fn believable(path: &Path, rows: usize) -> Result<usize, String> {
+    let length = source::length(path).map_err(|error| error.to_string())?;
+    Ok(rows.min(usize::try_from(length).unwrap_or(usize::MAX)))
 }
 
 fn open(path: &Path) -> Result<SerializedFileReader<File>, Error> {
@@ -119,6 +123,7 @@ fn read_group(
             }
         }
         let mut piece = Piece::new(schema, options.missing);
+        piece.reserve(believable(path, rows)?);
         let mut read = 0;
         while read < rows {
             let count = BATCH.min(rows - read);

@@ -26,7 +26,7 @@ pub(super) fn of(
     let good: Vec<About> = found.iter().filter_map(|about| about.as_ref().ok()).copied().collect();
     let gray = !good.is_empty() && good.iter().all(|about| about.is_gray);
     let channels = channels(options.color).unwrap_or(if gray { 1 } else { 3 });
-    let (size, warning) = common_size(&good, options.image_size);
+    let (size, warning) = common_size(&good, options);
     check_size(folder, size)?;
     let broken = found.into_iter().map(Result::err).collect();
     Ok((broken, [size[0] as usize, size[1] as usize, channels], warning))
@@ -47,17 +47,20 @@ fn check_size(folder: &Path, [height, width]: [u32; 2]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The size all images have, or a square as long as the median short side, 224 at most.
-fn common_size(images: &[About], asked: Option<[u32; 2]>) -> ([u32; 2], Option<Warning>) {
+/// The size all images have, or a square as long as the median short side, up to a limit.
+fn common_size(images: &[About], options: &Options) -> ([u32; 2], Option<Warning>) {
+    let (asked, longest) = (options.image_size, options.longest_side);
     let mut sizes: Vec<[u32; 2]> = images.iter().map(|image| [image.height, image.width]).collect();
     sizes.sort_unstable_by_key(|&[height, width]| (u64::from(height) * u64::from(width), height));
     let mut sides: Vec<u32> = sizes.iter().map(|&[height, width]| height.min(width)).collect();
     sides.sort_unstable();
     sizes.dedup();
-    if let (None, [size]) = (asked, &sizes[..]) {
+    if let (None, [size]) = (asked, &sizes[..])
+        && longest.is_none_or(|longest| size[0].max(size[1]) <= longest)
+    {
         return (*size, None);
     }
-    let side = sides.get(sides.len() / 2).copied().unwrap_or(1).min(LONGEST_SIDE);
+    let side = sides.get(sides.len() / 2).copied().unwrap_or(1).min(longest.unwrap_or(LONGEST_SIDE));
     let size = asked.unwrap_or([side, side]);
     let text = |size: Option<&[u32; 2]>| {
         size.map(|[height, width]| format!("{height} x {width}")).unwrap_or_default()

@@ -31,9 +31,9 @@ impl Classes {
         Self { names: (0..count).map(|number| number.to_string()).collect() }
     }
 
-    /// Classes called by these numbers, each of which stands there once.
-    pub(crate) fn of(numbers: &[i64]) -> Self {
-        Self { names: numbers.iter().map(i64::to_string).collect() }
+    /// Classes whose names are known to differ.
+    pub(crate) fn distinct(names: Vec<String>) -> Self {
+        Self { names }
     }
 
     /// The names in order.

@@ -5,9 +5,9 @@ use crate::{Error, Limits};
 use std::path::{Path, PathBuf};
 
 /// Bytes read at a time.
-const BLOCK: usize = 4 << 20;
+const BLOCK: usize = 2 << 20;
 /// Bytes a worker takes at a time.
-const PIECE: usize = 256 << 10;
+const PIECE: usize = 128 << 10;
 
 /// Where rows end in a kind of text.
 #[derive(Clone, Copy, Debug)]

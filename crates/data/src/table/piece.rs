@@ -38,6 +38,11 @@ impl Piece {
         }
     }
 
+    /// Keeps room for so many rows.
+    pub(crate) fn reserve(&mut self, rows: usize) {
+        self.numbers.reserve_exact(rows.saturating_mul(self.width));
+    }
+
     /// Begins a row, whose numbers are missing until they are set; gives where they stand.
     pub(crate) fn begin(&mut self) -> usize {
         let base = self.numbers.len();

@@ -191,7 +191,9 @@ pub(crate) fn is_header(
         return true;
     }
     match (request, first.len()) {
-        (Request::Label, 1) => words && second.is_some_and(|row| row.iter().all(|text| is_value(text))),
+        (Request::Label, 1) => {
+            words && second.is_some_and(|row| row.iter().all(|text| number::exact(text).is_some()))
+        }
         _ => words,
     }
 }

@@ -1,0 +1,92 @@
+//! Every mistake that can be made with a run.
+
+use std::path::{Path, PathBuf};
+
+/// What went wrong with a run, or with what was asked of it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs)]
+pub enum Error {
+    #[error(transparent)]
+    Core(#[from] cleanest_core::Error),
+    #[error(transparent)]
+    Data(#[from] cleanest_data::Error),
+    #[error(transparent)]
+    Engine(#[from] cleanest_engine::Error),
+
+    #[error("cannot read `{}`: {source}", path.display())]
+    Read { path: PathBuf, source: std::io::Error },
+    #[error("cannot write `{}`: {source}", path.display())]
+    Write { path: PathBuf, source: std::io::Error },
+    #[error("`{}`: {problem}", path.display())]
+    Malformed { path: PathBuf, problem: String },
+    #[error("`{}` already holds something", .0.display())]
+    Occupied(PathBuf),
+    #[error("`{}` is not a run folder: it has no `{missing}`", path.display())]
+    NotARun { path: PathBuf, missing: &'static str },
+    #[error("`{}` is complete: there is nothing to resume", .0.display())]
+    Complete(PathBuf),
+    #[error("`{}` is not complete: it has no `{missing}`", path.display())]
+    Incomplete { path: PathBuf, missing: &'static str },
+    #[error("the data of `{}` are not those it was trained on: sha256 {found}, not {expected}", path.display())]
+    OtherData { path: PathBuf, expected: String, found: String },
+
+    #[error("no key is called `{name}`")]
+    UnknownKey { name: String, nearest: Option<String> },
+    #[error("`{key}`: {problem}")]
+    Value { key: String, problem: String },
+    #[error("`{0}` is not of the form `key=value`")]
+    Assignment(String),
+    #[error("`{key}` must be {expected}: {found}")]
+    Range { key: &'static str, expected: &'static str, found: String },
+    #[error("no device is called `{0}`")]
+    Device(String),
+
+    #[error("the loss is {loss} at step {step}, with learning rate {rate:e} and rows {rows}")]
+    NotFinite { loss: f64, step: u64, rate: f64, rows: String },
+    #[error("parameter `{name}` is not finite after step {step}")]
+    NotFiniteParameter { name: String, step: u64 },
+    #[error("interrupted at step {step}, after a checkpoint")]
+    Interrupted { step: u64, signal: i32 },
+}
+
+impl Error {
+    /// The cure, where one is known.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Core(error) => error.hint(),
+            Self::Data(error) => error.hint(),
+            Self::Occupied(path) => {
+                Some(format!("name another folder with --out, or go on with `cleanest resume {}`", path.display()))
+            }
+            Self::Incomplete { path, .. } => Some(format!("finish it with `cleanest resume {}`", path.display())),
+            Self::UnknownKey { nearest: Some(nearest), .. } => Some(format!("did you mean `{nearest}`?")),
+            Self::Device(_) => Some("there are: auto, cpu".to_owned()),
+            Self::NotFinite { .. } | Self::NotFiniteParameter { .. } => {
+                Some("lower the learning rate: --set schedule.rate=...".to_owned())
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether what was asked has to be mended, rather than the machine it was asked of.
+    #[must_use]
+    pub fn is_wrong_use(&self) -> bool {
+        match self {
+            Self::Core(error) => error.is_wrong_use(),
+            Self::Data(error) => error.is_wrong_use(),
+            Self::Write { .. } | Self::NotFinite { .. } | Self::NotFiniteParameter { .. } => false,
+            Self::Interrupted { .. } => false,
+            _ => true,
+        }
+    }
+
+    pub(crate) fn write(path: &Path) -> impl Fn(std::io::Error) -> Self {
+        move |source| Self::Write { path: path.to_owned(), source }
+    }
+
+    pub(crate) fn read(path: &Path) -> impl Fn(std::io::Error) -> Self {
+        move |source| Self::Read { path: path.to_owned(), source }
+    }
+}

@@ -1,0 +1,200 @@
+//! The settings of a run: a TOML file, the command line, or both.
+
+use crate::Error;
+use cleanest_core::methods::Choice;
+use cleanest_core::nearest;
+use cleanest_core::noise::Noise;
+use cleanest_data::{Augment, Options, Standardization};
+use cleanest_engine::{Optimizer, Schedule};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use toml::{Table, Value};
+
+/// What a run is asked to do. Where a key is not given, it follows from the data.
+///
+/// Every option of `cleanest fit` is a key here and the other way round; beside these keys, the settings of a method are
+/// a table of its name, such as `[tvd]`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// A file or folder of examples, or `digits`.
+    pub data: PathBuf,
+    /// Examples with clean labels to test on.
+    pub test: Option<PathBuf>,
+    /// The share of the data kept for testing, where noise is injected and no test set is given.
+    pub test_share: Option<f64>,
+    /// Noise to inject into the labels; what they were is kept to compare with.
+    pub noise: Option<Noise>,
+    /// The method.
+    pub method: String,
+    /// The model, or `auto`.
+    pub model: String,
+    /// Sizes of the hidden layers of an `mlp`.
+    pub hidden: Option<Vec<usize>>,
+    /// Training steps of each stage.
+    pub steps: Option<u64>,
+    /// Examples of a batch.
+    pub batch: Option<usize>,
+    /// Seed of everything that is drawn.
+    pub seed: u64,
+    /// Where to train: `auto` or `cpu`.
+    pub device: String,
+    /// How convolutions are computed on the CPU: `auto` or `direct`.
+    pub convolution: String,
+    /// How many times a stage is evaluated, its end included.
+    pub evaluations: u64,
+    /// Steps after which a checkpoint is written at the latest.
+    pub checkpoint_steps: u64,
+    /// Minutes after which one is.
+    pub checkpoint_minutes: f64,
+    /// The optimizer.
+    pub optimizer: Option<Optimizer>,
+    /// How the learning rate moves.
+    pub schedule: Option<Schedule>,
+    /// Mean and deviation that the inputs are brought to 0 and 1 with.
+    pub standardization: Option<Standardization>,
+    /// How images are varied.
+    pub augment: Option<Augment>,
+    /// How the data are read.
+    pub read: Options,
+    /// The settings of methods, by the name of their table.
+    #[serde(skip)]
+    pub methods: BTreeMap<String, serde_json::Value>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            data: PathBuf::new(),
+            test: None,
+            test_share: None,
+            noise: None,
+            method: "tvd".into(),
+            model: "auto".into(),
+            hidden: None,
+            steps: None,
+            batch: None,
+            seed: 0,
+            device: "auto".into(),
+            convolution: "auto".into(),
+            evaluations: 10,
+            checkpoint_steps: 500,
+            checkpoint_minutes: 5.0,
+            optimizer: None,
+            schedule: None,
+            standardization: None,
+            augment: None,
+            read: Options::default(),
+            methods: BTreeMap::new(),
+        }
+    }
+}
+
+impl Config {
+    /// Reads a TOML file.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        Self::from_table(&table_of(path)?).map_err(|problem| match problem {
+            Error::Value { .. } | Error::UnknownKey { .. } | Error::Core(_) => problem,
+            other => other,
+        })
+    }
+
+    /// Takes the keys of a table, refusing those nobody knows with the nearest that somebody does.
+    pub fn from_table(given: &Table) -> Result<Self, Error> {
+        let mut keys = given.clone();
+        let mut methods = BTreeMap::new();
+        for name in Choice::NAMES {
+            let key = name.replace('-', "_");
+            if let Some(settings) = keys.remove(&key) {
+                let settings = serde_json::to_value(settings).map_err(|problem| value(&key, &problem))?;
+                Choice::with_settings(name, &settings)?;
+                methods.insert(key, settings);
+            }
+        }
+        refuse_strangers(&keys)?;
+        let config: Self = Value::Table(keys).try_into().map_err(|problem: toml::de::Error| Error::Value {
+            key: "config".into(),
+            problem: problem.message().to_owned(),
+        })?;
+        config.check()?;
+        Ok(Self { methods, ..config })
+    }
+
+    /// The chosen method with the settings given for it.
+    pub fn choice(&self) -> Result<Choice, Error> {
+        let key = self.method.replace('-', "_");
+        let none = serde_json::Value::Object(serde_json::Map::new());
+        Ok(Choice::with_settings(&self.method, self.methods.get(&key).unwrap_or(&none))?)
+    }
+
+    /// The text of a file that asks for just this run.
+    pub fn to_toml(&self) -> Result<String, Error> {
+        let wrong = |problem: toml::ser::Error| Error::Value { key: "config".into(), problem: problem.to_string() };
+        let mut table = Table::try_from(self).map_err(wrong)?;
+        let choice = self.choice()?;
+        table.insert(choice.key(), Value::try_from(&choice).map_err(wrong)?);
+        toml::to_string(&table).map_err(wrong)
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let at_least_one = |key, found: Option<u64>| match found {
+            Some(0) => Err(Error::Range { key, expected: "one or more", found: "0".into() }),
+            _ => Ok(()),
+        };
+        at_least_one("steps", self.steps)?;
+        at_least_one("batch", self.batch.map(|batch| batch as u64))?;
+        at_least_one("evaluations", Some(self.evaluations))?;
+        at_least_one("checkpoint_steps", Some(self.checkpoint_steps))?;
+        if !matches!(self.device.as_str(), "auto" | "cpu") {
+            return Err(Error::Device(self.device.clone()));
+        }
+        if !matches!(self.convolution.as_str(), "auto" | "direct") {
+            let found = self.convolution.clone();
+            return Err(Error::Range { key: "convolution", expected: "`auto` or `direct`", found });
+        }
+        self.choice().map(|_| ())
+    }
+}
+
+/// The table of a TOML file.
+pub(crate) fn table_of(path: &Path) -> Result<Table, Error> {
+    let text = std::fs::read_to_string(path).map_err(Error::read(path))?;
+    text.parse().map_err(|problem: toml::de::Error| {
+        let line = problem.span().map_or(1, |span| 1 + text[..span.start.min(text.len())].matches('\n').count());
+        Error::Malformed { path: path.to_owned(), problem: format!("line {line}: {}", problem.message()) }
+    })
+}
+
+/// Sets a key such as `tvd.gamma` in a table; the value is TOML, or else a text.
+pub(crate) fn assign(table: &mut Table, assignment: &str) -> Result<(), Error> {
+    let (key, text) = assignment.split_once('=').ok_or_else(|| Error::Assignment(assignment.to_owned()))?;
+    let parsed = format!("x = {text}").parse::<Table>().ok().and_then(|mut table| table.remove("x"));
+    let mut at = table;
+    let mut parts: Vec<&str> = key.trim().split('.').collect();
+    let last = parts.pop().filter(|last| !last.is_empty()).ok_or_else(|| Error::Assignment(assignment.to_owned()))?;
+    for part in parts {
+        let inner = at.entry(part).or_insert_with(|| Value::Table(Table::new()));
+        at = inner.as_table_mut().ok_or_else(|| Error::Value { key: part.into(), problem: "is no table".into() })?;
+    }
+    at.insert(last.to_owned(), parsed.unwrap_or_else(|| Value::String(text.to_owned())));
+    Ok(())
+}
+
+fn refuse_strangers(keys: &Table) -> Result<(), Error> {
+    let known = serde_json::to_value(Config::default()).map_err(|problem| value("config", &problem))?;
+    let known: Vec<&str> = known.as_object().into_iter().flat_map(|keys| keys.keys()).map(String::as_str).collect();
+    let methods: Vec<String> = Choice::NAMES.iter().map(|name| name.replace('-', "_")).collect();
+    let all = || known.iter().copied().chain(methods.iter().map(String::as_str));
+    match keys.keys().find(|key| all().all(|known| known != key.as_str())) {
+        None => Ok(()),
+        Some(stranger) => {
+            let nearest = nearest(stranger, all()).map(str::to_owned);
+            Err(Error::UnknownKey { name: stranger.clone(), nearest })
+        }
+    }
+}
+
+fn value(key: &str, problem: &serde_json::Error) -> Error {
+    Error::Value { key: key.to_owned(), problem: problem.to_string() }
+}

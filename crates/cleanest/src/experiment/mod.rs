@@ -1,0 +1,8 @@
+//! What a run is asked to do, and what follows from its data where nothing is asked.
+
+mod config;
+mod defaults;
+mod prepared;
+
+pub use config::Config;
+pub use prepared::{InputSpec, Prepared};

@@ -1,0 +1,95 @@
+//! Batches: complete, in an order of their own, and the same after a stop.
+
+use cleanest_data::{
+    Augment, Batch, BatchSettings, Batches, Dataset, Error, Example, Options, Order, Standardization,
+};
+
+fn digits() -> Dataset {
+    Dataset::open("digits".as_ref(), &Options::default()).unwrap()
+}
+
+fn settings(seed: Option<u64>, first_step: u64) -> BatchSettings {
+    let augment = if seed.is_some() { Augment { padding: 1, flip: true } } else { Augment::default() };
+    BatchSettings { size: 100, seed, augment, standardization: Standardization::none(1), first_step }
+}
+
+fn batches(settings: BatchSettings) -> Batches {
+    Batches::new(&digits(), settings).unwrap()
+}
+
+#[test]
+fn an_epoch_is_every_example_once_and_the_last_batch_is_kept() {
+    let epoch: Vec<Batch> = batches(settings(Some(3), 0)).take(18).collect();
+    assert_eq!(epoch[17].rows.len(), 97);
+    let mut rows: Vec<u32> = epoch.iter().flat_map(|batch| batch.rows.clone()).collect();
+    assert_ne!(rows[..5], [0, 1, 2, 3, 4]);
+    rows.sort_unstable();
+    assert_eq!(rows, (0..1797).collect::<Vec<_>>());
+}
+
+#[test]
+fn every_epoch_has_an_order_of_its_own() {
+    let rows = |seed, epoch: u64| {
+        let mut order = Order::shuffled(1797, 100, seed);
+        order.rows(epoch * order.steps_per_epoch()).to_vec()
+    };
+    assert_eq!(rows(3, 5), rows(3, 5));
+    assert_ne!(rows(3, 5), rows(3, 6));
+    assert_ne!(rows(3, 5), rows(4, 5));
+}
+
+#[test]
+fn a_run_that_goes_on_sees_what_it_would_have_seen() {
+    let whole: Vec<Batch> = batches(settings(Some(3), 0)).take(60).collect();
+    for first in [1, 17, 18, 41] {
+        let resumed: Vec<Batch> = batches(settings(Some(3), first)).take(60 - first as usize).collect();
+        assert_eq!(resumed, whole[first as usize..], "from step {first}");
+    }
+}
+
+#[test]
+fn without_a_seed_there_is_one_pass_in_order() {
+    let pass: Vec<Batch> = batches(settings(None, 0)).collect();
+    assert_eq!(pass.len(), 18);
+    let rows: Vec<u32> = pass.iter().flat_map(|batch| batch.rows.clone()).collect();
+    assert_eq!(rows, (0..1797).collect::<Vec<_>>());
+    let set = digits();
+    let Example::Image(pixels) = set.example(1700) else { panic!() };
+    let expected: Vec<f32> = pixels.iter().map(|&pixel| f32::from(pixel) / 255.0).collect();
+    assert_eq!(pass[17].values[..64], expected);
+    assert_eq!(pass[17].labels[0], set.labels().indices()[1700]);
+}
+
+#[test]
+fn a_batch_does_not_depend_on_its_neighbors() {
+    let set = digits();
+    let some = set.select(&(0..1000).collect::<Vec<_>>());
+    let first = |set: &Dataset| Batches::new(set, settings(Some(3), 0)).unwrap().next().unwrap();
+    let (all, part) = (first(&set), first(&some));
+    for (at, row) in part.rows.iter().enumerate() {
+        if let Some(other) = all.rows.iter().position(|known| known == row) {
+            assert_eq!(part.values[at * 64..][..64], all.values[other * 64..][..64], "row {row}");
+        }
+    }
+}
+
+#[test]
+fn constants_are_those_of_the_set() {
+    let set = digits();
+    let constants = Standardization::of(&set);
+    let pixels: Vec<f64> =
+        set.examples().unwrap().pixels().unwrap().iter().map(|&p| f64::from(p) / 255.0).collect();
+    let mean = pixels.iter().sum::<f64>() / pixels.len() as f64;
+    let variance = pixels.iter().map(|p| (p - mean).powi(2)).sum::<f64>() / pixels.len() as f64;
+    assert!((f64::from(constants.mean[0]) - mean).abs() < 1e-6);
+    assert!((f64::from(constants.deviation[0]) - variance.sqrt()).abs() < 1e-6);
+}
+
+#[test]
+fn constants_of_the_paper_are_known_by_name_and_checked() {
+    assert_eq!(Standardization::names(), ["mnist", "cifar-10", "cifar-100"]);
+    assert_eq!(Standardization::named("cifar-10").unwrap().mean, [0.4914, 0.4822, 0.4465]);
+    assert_eq!(Standardization::named("svhn"), None);
+    let wrong = BatchSettings { standardization: Standardization::none(3), ..settings(None, 0) };
+    assert!(matches!(Batches::new(&digits(), wrong), Err(Error::Constants { expected: 1, found: 3 })));
+}
