@@ -57,10 +57,13 @@ impl Error {
         match self {
             Self::Core(error) => error.hint(),
             Self::Data(error) => error.hint(),
-            Self::Occupied(path) => {
-                Some(format!("name another folder with --out, or go on with `cleanest resume {}`", path.display()))
+            Self::Occupied(path) => Some(format!(
+                "name another folder with --out, or go on with `cleanest resume {}`",
+                path.display()
+            )),
+            Self::Incomplete { path, .. } => {
+                Some(format!("finish it with `cleanest resume {}`", path.display()))
             }
-            Self::Incomplete { path, .. } => Some(format!("finish it with `cleanest resume {}`", path.display())),
             Self::UnknownKey { nearest: Some(nearest), .. } => Some(format!("did you mean `{nearest}`?")),
             Self::Device(_) => Some("there are: auto, cpu".to_owned()),
             Self::NotFinite { .. } | Self::NotFiniteParameter { .. } => {

@@ -14,6 +14,10 @@ pub(crate) fn report(error: &Error) -> ExitCode {
     if reader_left(error) {
         return ExitCode::SUCCESS;
     }
+    if let Some(cleanest::Error::Interrupted { signal, .. }) = error.downcast_ref() {
+        eprintln!("{error}");
+        return ExitCode::from(128 + *signal as u8);
+    }
     eprintln!("error: {}", sentence(error));
     if let Some(hint) = error.chain().find_map(hint) {
         eprintln!("hint: {hint}");
@@ -40,11 +44,15 @@ fn reader_left(error: &Error) -> bool {
 
 fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     let core = cause.downcast_ref::<cleanest_core::Error>().and_then(cleanest_core::Error::hint);
-    core.or_else(|| cause.downcast_ref::<cleanest_data::Error>().and_then(cleanest_data::Error::hint))
+    let run = cause.downcast_ref::<cleanest::Error>().and_then(cleanest::Error::hint);
+    core.or(run).or_else(|| cause.downcast_ref::<cleanest_data::Error>().and_then(cleanest_data::Error::hint))
 }
 
 fn is_wrong_use(cause: &(dyn std::error::Error + 'static)) -> bool {
     let data = cause.downcast_ref::<cleanest_data::Error>();
     let core = cause.downcast_ref::<cleanest_core::Error>().is_some_and(cleanest_core::Error::is_wrong_use);
-    core || cause.is::<crate::commands::WrongUse>() || data.is_some_and(cleanest_data::Error::is_wrong_use)
+    let run = cause.downcast_ref::<cleanest::Error>().is_some_and(cleanest::Error::is_wrong_use);
+    core || run
+        || cause.is::<crate::commands::WrongUse>()
+        || data.is_some_and(cleanest_data::Error::is_wrong_use)
 }

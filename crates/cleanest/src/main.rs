@@ -6,6 +6,7 @@ use std::process::ExitCode;
 mod commands;
 mod data_arguments;
 mod failure;
+mod progress;
 
 /// Learn from data whose labels are partly wrong.
 #[derive(Debug, Parser)]

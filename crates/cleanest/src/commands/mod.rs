@@ -22,4 +22,14 @@ macro_rules! commands {
 
 pub(crate) use noise::WrongUse;
 
-commands! { get::Get, inspect::Inspect, noise::Noise, methods::Methods }
+commands! {
+    demo::Demo,
+    fit::Fit,
+    resume::Resume,
+    inspect::Inspect,
+    get::Get,
+    noise::Noise,
+    methods::Methods,
+    models::Models,
+    devices::Devices,
+}

@@ -15,7 +15,7 @@ use toml::{Table, Value};
 ///
 /// Every option of `cleanest fit` is a key here and the other way round; beside these keys, the settings of a method are
 /// a table of its name, such as `[tvd]`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// A file or folder of examples, or `digits`.
@@ -113,9 +113,8 @@ impl Config {
             }
         }
         refuse_strangers(&keys)?;
-        let config: Self = Value::Table(keys).try_into().map_err(|problem: toml::de::Error| Error::Value {
-            key: "config".into(),
-            problem: problem.message().to_owned(),
+        let config: Self = Value::Table(keys).try_into().map_err(|problem: toml::de::Error| {
+            Error::Value { key: "config".into(), problem: problem.message().to_owned() }
         })?;
         config.check()?;
         Ok(Self { methods, ..config })
@@ -130,7 +129,8 @@ impl Config {
 
     /// The text of a file that asks for just this run.
     pub fn to_toml(&self) -> Result<String, Error> {
-        let wrong = |problem: toml::ser::Error| Error::Value { key: "config".into(), problem: problem.to_string() };
+        let wrong =
+            |problem: toml::ser::Error| Error::Value { key: "config".into(), problem: problem.to_string() };
         let mut table = Table::try_from(self).map_err(wrong)?;
         let choice = self.choice()?;
         table.insert(choice.key(), Value::try_from(&choice).map_err(wrong)?);
@@ -158,24 +158,30 @@ impl Config {
 }
 
 /// The table of a TOML file.
-pub(crate) fn table_of(path: &Path) -> Result<Table, Error> {
+pub fn table_of(path: &Path) -> Result<Table, Error> {
     let text = std::fs::read_to_string(path).map_err(Error::read(path))?;
     text.parse().map_err(|problem: toml::de::Error| {
-        let line = problem.span().map_or(1, |span| 1 + text[..span.start.min(text.len())].matches('\n').count());
+        let line =
+            problem.span().map_or(1, |span| 1 + text[..span.start.min(text.len())].matches('\n').count());
         Error::Malformed { path: path.to_owned(), problem: format!("line {line}: {}", problem.message()) }
     })
 }
 
 /// Sets a key such as `tvd.gamma` in a table; the value is TOML, or else a text.
-pub(crate) fn assign(table: &mut Table, assignment: &str) -> Result<(), Error> {
+pub fn assign(table: &mut Table, assignment: &str) -> Result<(), Error> {
     let (key, text) = assignment.split_once('=').ok_or_else(|| Error::Assignment(assignment.to_owned()))?;
     let parsed = format!("x = {text}").parse::<Table>().ok().and_then(|mut table| table.remove("x"));
     let mut at = table;
     let mut parts: Vec<&str> = key.trim().split('.').collect();
-    let last = parts.pop().filter(|last| !last.is_empty()).ok_or_else(|| Error::Assignment(assignment.to_owned()))?;
+    let last = parts
+        .pop()
+        .filter(|last| !last.is_empty())
+        .ok_or_else(|| Error::Assignment(assignment.to_owned()))?;
     for part in parts {
         let inner = at.entry(part).or_insert_with(|| Value::Table(Table::new()));
-        at = inner.as_table_mut().ok_or_else(|| Error::Value { key: part.into(), problem: "is no table".into() })?;
+        at = inner
+            .as_table_mut()
+            .ok_or_else(|| Error::Value { key: part.into(), problem: "is no table".into() })?;
     }
     at.insert(last.to_owned(), parsed.unwrap_or_else(|| Value::String(text.to_owned())));
     Ok(())
@@ -183,7 +189,8 @@ pub(crate) fn assign(table: &mut Table, assignment: &str) -> Result<(), Error> {
 
 fn refuse_strangers(keys: &Table) -> Result<(), Error> {
     let known = serde_json::to_value(Config::default()).map_err(|problem| value("config", &problem))?;
-    let known: Vec<&str> = known.as_object().into_iter().flat_map(|keys| keys.keys()).map(String::as_str).collect();
+    let known: Vec<&str> =
+        known.as_object().into_iter().flat_map(|keys| keys.keys()).map(String::as_str).collect();
     let methods: Vec<String> = Choice::NAMES.iter().map(|name| name.replace('-', "_")).collect();
     let all = || known.iter().copied().chain(methods.iter().map(String::as_str));
     match keys.keys().find(|key| all().all(|known| known != key.as_str())) {

@@ -69,7 +69,13 @@ impl Config {
     }
 
     /// Fills the settings of the method that depend on the size of the data.
-    fn complete_method(&mut self, regime: Regime, steps: u64, batch: usize, classes: usize) -> Result<(), Error> {
+    fn complete_method(
+        &mut self,
+        regime: Regime,
+        steps: u64,
+        batch: usize,
+        classes: usize,
+    ) -> Result<(), Error> {
         let wanted: Vec<(&str, Value)> = match (self.method.as_str(), regime) {
             ("tvd", Regime::Mnist) => vec![("prior", json!(10.0)), ("final_pass", json!(false))],
             ("tvd", Regime::Cifar) => vec![("prior", json!(100.0)), ("final_pass", json!(false))],

@@ -4,5 +4,5 @@ mod config;
 mod defaults;
 mod prepared;
 
-pub use config::Config;
+pub use config::{Config, assign, table_of};
 pub use prepared::{InputSpec, Prepared};

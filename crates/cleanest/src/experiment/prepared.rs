@@ -34,7 +34,9 @@ impl Prepared {
             Some(path) => {
                 let test = train.open_like(path, Part::Test, &options);
                 let test = match test {
-                    Err(cleanest_data::Error::NoTestPart { .. }) => train.open_like(path, Part::Train, &options),
+                    Err(cleanest_data::Error::NoTestPart { .. }) => {
+                        train.open_like(path, Part::Train, &options)
+                    }
                     other => other,
                 };
                 (train, Some(test?))

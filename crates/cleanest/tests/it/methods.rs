@@ -34,8 +34,5 @@ hint: did you mean `tvd`?
 
 #[test]
 fn the_reference_page_says_what_the_command_says() {
-    typed("methods --markdown")
-        .assert()
-        .success()
-        .stdout_eq(file!["../../../../docs/reference/methods.md"]);
+    typed("methods --markdown").assert().success().stdout_eq(file!["../../../../docs/reference/methods.md"]);
 }

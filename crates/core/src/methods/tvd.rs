@@ -22,6 +22,9 @@ settings! {
         keep: f64 = 0.999 => UP_TO_ONE,
         /// Weight β₂ of the counts of a batch.
         weight: f64 = 0.01 => ABOVE_ZERO,
+        /// Whether T is counted once more in the end, by the probabilities of the trained network on all examples.
+        /// Off in the paper; where nothing is said, on for data unlike the paper's.
+        final_pass: Option<bool> = None,
     }
 }
 

@@ -1,0 +1,141 @@
+//! `cleanest fit`: from noisy labels to a classifier and the noise.
+
+use crate::data_arguments::DataArguments;
+use crate::progress::Shown;
+use cleanest::experiment::{Config, assign, table_of};
+use cleanest::run::RunFolder;
+use cleanest::train::{Outcome, Stop};
+use cleanest_data::Options;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use toml::{Table, Value};
+
+/// Train a classifier on noisy labels, and estimate the noise.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Fit {
+    /// A file or a folder of examples, or `digits`; may stand in the configuration instead
+    data: Option<PathBuf>,
+    /// Examples with clean labels to test on
+    #[arg(long, value_name = "PATH")]
+    test: Option<PathBuf>,
+    /// Noise to inject, such as pair:0.4; the true labels are kept to compare with
+    #[arg(long, value_name = "NOISE")]
+    noise: Option<String>,
+    /// The method: see `cleanest methods`
+    #[arg(long, value_name = "METHOD")]
+    method: Option<String>,
+    /// The model: see `cleanest models`
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    /// Training steps of each stage
+    #[arg(long, value_name = "N")]
+    steps: Option<u64>,
+    /// Examples of a batch
+    #[arg(long, value_name = "N")]
+    batch: Option<u64>,
+    /// Seed of everything that is drawn
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Where to train: auto or cpu
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<String>,
+    /// A TOML file with these settings and all others
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Any setting by its key, such as tvd.gamma=0.2; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// The folder the run is written to [default: runs/DATA-METHOD-SEED]
+    #[arg(long, value_name = "RUN")]
+    out: Option<PathBuf>,
+    /// Show nothing but errors and the result
+    #[arg(long)]
+    quiet: bool,
+    #[command(flatten)]
+    read: DataArguments,
+}
+
+impl Fit {
+    /// Trains, and says what was found.
+    pub(crate) fn run(self) -> anyhow::Result<()> {
+        let (quiet, out) = (self.quiet, self.out.clone());
+        let config = self.config()?;
+        fit(&config, out, quiet)
+    }
+
+    /// The file, then what `--set` says, then the options.
+    fn config(self) -> anyhow::Result<Config> {
+        let mut table = self.config.as_deref().map(table_of).transpose()?.unwrap_or_default();
+        for assignment in &self.set {
+            assign(&mut table, assignment)?;
+        }
+        let text = |path: PathBuf| Value::String(path.to_string_lossy().into_owned());
+        let number = |number: u64| Value::Integer(number as i64);
+        let given = [
+            ("data", self.data.map(text)),
+            ("test", self.test.map(text)),
+            ("noise", self.noise.map(Value::String)),
+            ("method", self.method.map(Value::String)),
+            ("model", self.model.map(Value::String)),
+            ("steps", self.steps.map(number)),
+            ("batch", self.batch.map(number)),
+            ("seed", self.seed.map(number)),
+            ("device", self.device.map(Value::String)),
+        ];
+        for (key, value) in given {
+            if let Some(value) = value {
+                table.insert(key.to_owned(), value);
+            }
+        }
+        let read = asked(&self.read.into())?;
+        if !read.is_empty() {
+            let place = table.entry("read").or_insert_with(|| Value::Table(Table::new()));
+            place.as_table_mut().into_iter().for_each(|place| place.extend(read.clone()));
+        }
+        let config = Config::from_table(&table)?;
+        anyhow::ensure!(!config.data.as_os_str().is_empty(), super::WrongUse("no data is given: name a file or a folder"));
+        Ok(config)
+    }
+}
+
+/// What the options of reading change of the defaults.
+fn asked(options: &Options) -> anyhow::Result<Table> {
+    let (given, default) = (Table::try_from(options)?, Table::try_from(Options::default())?);
+    Ok(given.into_iter().filter(|(key, value)| default.get(key) != Some(value)).collect())
+}
+
+/// Trains a run in a new folder, and says what was found.
+pub(super) fn fit(config: &Config, out: Option<PathBuf>, quiet: bool) -> anyhow::Result<()> {
+    let path = out.unwrap_or_else(|| default_folder(config));
+    let stop = Stop::on_signals()?;
+    let run = RunFolder::create(&path)?;
+    let trained = run.fit(config, &stop, &mut Shown::new(quiet));
+    if trained.is_err() {
+        // A folder in which nothing was begun would only be in the way of the next try.
+        let _ = std::fs::remove_dir(&path);
+    }
+    let (data, outcome) = trained?;
+    say(&run, data.train.len(), &outcome)
+}
+
+fn default_folder(config: &Config) -> PathBuf {
+    let name = config.data.file_stem().map_or("run".into(), |name| name.to_string_lossy().into_owned());
+    Path::new("runs").join(format!("{name}-{}-{}", config.method, config.seed))
+}
+
+/// What was found, in a few lines.
+pub(super) fn say(run: &RunFolder, examples: usize, outcome: &Outcome) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    let (score, percent) = (&outcome.score, |share: f64| format!("{:.1} %", 100.0 * share));
+    if let Some(rate) = score.noise_rate {
+        let truth = score.true_noise_rate.map_or(String::new(), |truth| format!(" (in truth {})", percent(truth)));
+        let count = (rate * examples as f64).round();
+        writeln!(out, "about {count} of {examples} labels are wrong, {}{truth}", percent(rate))?;
+    }
+    if let (Some(accuracy), Some(best), Some(step)) = (score.accuracy, score.best_accuracy, score.best_step) {
+        let error = score.average_tv.map_or(String::new(), |error| format!("; average TV of the noise matrix {error:.3}"));
+        writeln!(out, "accuracy on clean labels {} (best {} at step {step}){error}", percent(accuracy), percent(best))?;
+    }
+    writeln!(out, "everything is in {}", run.path().display())?;
+    Ok(())
+}

@@ -1,0 +1,27 @@
+//! `cleanest resume`: on from where a run was cut.
+
+use super::fit::say;
+use crate::progress::Shown;
+use cleanest::run::RunFolder;
+use cleanest::train::Stop;
+use std::path::PathBuf;
+
+/// Go on with a run that was cut; it ends as if it had not been.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Resume {
+    /// The run folder
+    run: PathBuf,
+    /// Show nothing but errors and the result
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl Resume {
+    /// Trains what is left.
+    pub(crate) fn run(self) -> anyhow::Result<()> {
+        let run = RunFolder::open(&self.run)?;
+        let stop = Stop::on_signals()?;
+        let (data, outcome) = run.resume(&stop, &mut Shown::new(self.quiet))?;
+        say(&run, data.train.len(), &outcome)
+    }
+}

@@ -1,0 +1,88 @@
+//! From a folder and a configuration to a finished run.
+
+use super::{About, RunFolder, names};
+use crate::Error;
+use crate::experiment::{Config, InputSpec, Prepared};
+use crate::train::{Architect, Observer, Outcome, Stop, train};
+use cleanest_core::npy::{Element, Header};
+use std::time::Instant;
+
+impl RunFolder {
+    /// Opens the data a configuration asks for, writes what is resolved, trains, and writes what was found.
+    pub fn fit(
+        &self,
+        config: &Config,
+        stop: &Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<(Prepared, Outcome), Error> {
+        let data = Prepared::open(config)?;
+        for warning in data.train.warnings() {
+            observer.note(&format!("warning: {warning}"));
+        }
+        let config = config.resolved(&data.train)?;
+        // A mistake in the model is better found before anything is written.
+        Architect::new(&config, data.train.shape(), data.train.labels().classes().len())?;
+        self.write_json(names::INPUT, &InputSpec::of(&config, &data.train))?;
+        if let Some(truth) = &data.truth {
+            self.write(names::TRUTH, truth.to_json().as_bytes())?;
+        }
+        self.write_json(names::DATA, &data.train.fingerprint().to_string())?;
+        self.write(names::CONFIG, config.to_toml()?.as_bytes())?;
+        self.finish(&config, data, stop, observer)
+    }
+
+    /// Goes on where a run was cut.
+    pub fn resume(&self, stop: &Stop, observer: &mut dyn Observer) -> Result<(Prepared, Outcome), Error> {
+        if self.is_complete() {
+            return Err(Error::Complete(self.path().to_owned()));
+        }
+        let config = self.config()?;
+        let data = Prepared::open(&config)?;
+        let (expected, found) = (self.fingerprint()?, data.train.fingerprint().to_string());
+        if expected != found {
+            return Err(Error::OtherData { path: self.path().to_owned(), expected, found });
+        }
+        self.finish(&config, data, stop, observer)
+    }
+
+    fn finish(
+        &self,
+        config: &Config,
+        data: Prepared,
+        stop: &Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<(Prepared, Outcome), Error> {
+        let begun = Instant::now();
+        let outcome = train(self, config, &data, stop, observer)?;
+        let classes = data.train.labels().classes().len();
+        let about = About {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            device: format!("cpu, {} threads", rayon::current_num_threads()),
+            data: data.train.fingerprint().to_string(),
+            test: data.test.as_ref().map(|test| test.fingerprint().to_string()),
+            examples: data.train.len(),
+            parameters: Architect::new(config, data.train.shape(), classes)?.parameter_count(),
+            score: outcome.score.clone(),
+            seconds: begun.elapsed().as_secs_f64(),
+        };
+        self.write(names::MODEL, &outcome.model.to_safetensors()?)?;
+        self.write(names::TRANSITION, outcome.transition.to_json().as_bytes())?;
+        self.write(names::TRANSITION_CSV, outcome.transition.to_csv().as_bytes())?;
+        self.write(names::PROBABILITIES, &probabilities(&outcome))?;
+        // The last file: with it the run is complete, and its checkpoints are of no more use.
+        self.write_json(names::ABOUT, &about)?;
+        let checkpoints = self.file(names::CHECKPOINTS);
+        if checkpoints.exists() {
+            std::fs::remove_dir_all(&checkpoints).map_err(Error::write(&checkpoints))?;
+        }
+        Ok((data, outcome))
+    }
+}
+
+/// The probabilities as the bytes of an npy file of f4.
+fn probabilities(outcome: &Outcome) -> Vec<u8> {
+    let found = &outcome.probabilities;
+    let mut bytes = Header::write(Element::F32, &[found.rows(), found.columns()]);
+    bytes.extend(found.values().iter().flat_map(|&value| (value as f32).to_le_bytes()));
+    bytes
+}

@@ -1,0 +1,117 @@
+//! A run folder: where its files are, and how they are read and written.
+
+use super::{About, names, write_atomically};
+use crate::Error;
+use crate::experiment::{Config, InputSpec};
+use cleanest_core::noise::Transition;
+use cleanest_engine::Parameters;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::path::{Path, PathBuf};
+
+/// A folder that holds a run.
+#[derive(Clone, Debug)]
+pub struct RunFolder {
+    path: PathBuf,
+}
+
+impl RunFolder {
+    /// A new folder for a run; one that holds something is refused.
+    pub fn create(path: &Path) -> Result<Self, Error> {
+        std::fs::create_dir_all(path).map_err(Error::write(path))?;
+        let mut inside = std::fs::read_dir(path).map_err(Error::read(path))?;
+        if inside.next().is_some() {
+            return Err(Error::Occupied(path.to_owned()));
+        }
+        Ok(Self { path: path.to_owned() })
+    }
+
+    /// A folder that was made before.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        if !path.join(names::CONFIG).is_file() {
+            return Err(Error::NotARun { path: path.to_owned(), missing: names::CONFIG });
+        }
+        Ok(Self { path: path.to_owned() })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where one of its files is.
+    #[must_use]
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Whether the run ended.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.file(names::ABOUT).is_file()
+    }
+
+    /// The settings of the run.
+    pub fn config(&self) -> Result<Config, Error> {
+        Config::read(&self.file(names::CONFIG))
+    }
+
+    /// How an example becomes an input of its network.
+    pub fn input(&self) -> Result<InputSpec, Error> {
+        self.read_json(names::INPUT)
+    }
+
+    /// sha256 of the data it is trained on.
+    pub(super) fn fingerprint(&self) -> Result<String, Error> {
+        self.read_json(names::DATA)
+    }
+
+    /// The record of a finished run.
+    pub fn about(&self) -> Result<About, Error> {
+        self.read_json(names::ABOUT)
+    }
+
+    /// The parameters of the trained network.
+    pub fn model(&self) -> Result<Parameters, Error> {
+        let path = self.whole(names::MODEL)?;
+        let bytes = std::fs::read(&path).map_err(Error::read(&path))?;
+        Parameters::from_safetensors(&bytes)
+            .map_err(|problem| Error::Malformed { path, problem: problem.to_string() })
+    }
+
+    /// The estimated noise.
+    pub fn transition(&self) -> Result<Transition, Error> {
+        Ok(Transition::read(&self.whole(names::TRANSITION)?)?)
+    }
+
+    /// Writes a file of text or bytes.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
+        write_atomically(&self.file(name), bytes)
+    }
+
+    /// Writes a value as JSON.
+    pub fn write_json(&self, name: &str, value: &impl Serialize) -> Result<(), Error> {
+        let path = self.file(name);
+        let text = serde_json::to_string_pretty(value)
+            .map_err(|problem| Error::Malformed { path, problem: problem.to_string() })?;
+        self.write(name, (text + "\n").as_bytes())
+    }
+
+    fn read_json<T: DeserializeOwned>(&self, name: &'static str) -> Result<T, Error> {
+        let path = self.whole(name)?;
+        let bytes = std::fs::read(&path).map_err(Error::read(&path))?;
+        serde_json::from_slice(&bytes)
+            .map_err(|problem| Error::Malformed { path, problem: problem.to_string() })
+    }
+
+    /// The path of a file that only a finished run has.
+    fn whole(&self, name: &'static str) -> Result<PathBuf, Error> {
+        let path = self.file(name);
+        if path.is_file() {
+            Ok(path)
+        } else {
+            Err(Error::Incomplete { path: self.path.clone(), missing: name })
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! The run folder: the only thing that passes between commands. `docs/reference/run-folder.md` specifies it.
+
+mod about;
+pub(crate) mod files;
+mod finish;
+mod folder;
+
+pub use about::{About, Score};
+pub use files::write_atomically;
+pub use folder::RunFolder;
+
+/// The names of what a run folder holds.
+pub mod names {
+    /// The settings, nothing left open.
+    pub const CONFIG: &str = "config.toml";
+    /// sha256 of what is trained on, so that a run is not resumed on something else.
+    pub const DATA: &str = "data.json";
+    /// How an example becomes an input.
+    pub const INPUT: &str = "input.json";
+    /// A line for each evaluation, and for some steps between.
+    pub const METRICS: &str = "metrics.jsonl";
+    /// The estimated transition matrix.
+    pub const TRANSITION: &str = "transition.json";
+    /// The same, for a spreadsheet.
+    pub const TRANSITION_CSV: &str = "transition.csv";
+    /// The injected noise, where it is known.
+    pub const TRUTH: &str = "truth.json";
+    /// The network.
+    pub const MODEL: &str = "model.safetensors";
+    /// p(true class | x) of every training example.
+    pub const PROBABILITIES: &str = "probabilities.npy";
+    /// The record: version, data, scores. Written last: a folder that has it is complete.
+    pub const ABOUT: &str = "about.json";
+    /// Where a run goes on from after it was cut.
+    pub const CHECKPOINTS: &str = "checkpoints";
+}

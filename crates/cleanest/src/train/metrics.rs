@@ -1,0 +1,69 @@
+//! `metrics.jsonl`: a line for each evaluation, and for some steps between.
+//!
+//! Nothing in it depends on the clock, so that a run that was cut and resumed has the bytes of one that was not.
+
+use crate::Error;
+use serde::Serialize;
+use std::fs::{File, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// One line.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Line {
+    /// The stage, from 0.
+    pub(super) stage: usize,
+    /// Steps made in it.
+    pub(super) step: u64,
+    /// The loss of the last step.
+    pub(super) loss: f64,
+    /// The learning rate of the last step.
+    pub(super) rate: f64,
+    /// Accuracy on the test set, at an evaluation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) accuracy: Option<f64>,
+    /// The estimated share of wrong labels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) noise_rate: Option<f64>,
+    /// The distance to the injected noise, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) average_tv: Option<f64>,
+}
+
+/// The file, open at its end.
+#[derive(Debug)]
+pub(super) struct Metrics {
+    path: PathBuf,
+    file: File,
+    length: u64,
+}
+
+impl Metrics {
+    /// Opens the file, cutting off what was written after the checkpoint that is resumed.
+    pub(super) fn open(path: &Path, length: u64) -> Result<Self, Error> {
+        let failed = Error::write(path);
+        let mut file =
+            OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(&failed)?;
+        file.set_len(length).map_err(&failed)?;
+        file.seek(SeekFrom::End(0)).map_err(&failed)?;
+        Ok(Self { path: path.to_owned(), file, length })
+    }
+
+    pub(super) fn write(&mut self, line: &Line) -> Result<(), Error> {
+        let malformed = |problem: serde_json::Error| Error::Malformed {
+            path: self.path.clone(),
+            problem: problem.to_string(),
+        };
+        let mut text = serde_json::to_string(line).map_err(malformed)?;
+        text.push('\n');
+        self.file.write_all(text.as_bytes()).map_err(Error::write(&self.path))?;
+        self.length += text.len() as u64;
+        Ok(())
+    }
+
+    /// Bytes written, once they are on the disk.
+    pub(super) fn synced_length(&mut self) -> Result<u64, Error> {
+        self.file.sync_all().map_err(Error::write(&self.path))?;
+        Ok(self.length)
+    }
+}

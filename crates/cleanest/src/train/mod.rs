@@ -1,0 +1,13 @@
+//! Training: the loop, and what lets it be cut at any moment.
+
+mod checkpoint;
+mod metrics;
+mod observer;
+mod passes;
+mod stop;
+mod trainer;
+
+pub use observer::{Observer, Progress, Silent};
+pub use passes::{Architect, predict};
+pub use stop::Stop;
+pub use trainer::{Outcome, train};

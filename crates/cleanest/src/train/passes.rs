@@ -1,0 +1,98 @@
+//! A network for a run, and passes over a set that learn nothing.
+
+use crate::Error;
+use crate::experiment::Config;
+use cleanest_core::Matrix;
+use cleanest_core::methods::maths::Softmax;
+use cleanest_data::{Augment, BatchSettings, Batches, Dataset, Shape, Standardization};
+use cleanest_engine::cpu::{self, Algorithm};
+use cleanest_engine::{Architecture, Input, Mode, Model, ModelOptions, Network, Optimizer};
+
+/// Examples that are taken through the network at a time when nothing is learnt.
+const CHUNK: usize = 512;
+
+/// Makes the networks of a run.
+#[derive(Clone, Debug)]
+pub struct Architect {
+    architecture: Architecture,
+    batch: usize,
+    optimizer: Optimizer,
+    algorithm: Algorithm,
+}
+
+impl Architect {
+    /// For a resolved configuration, inputs of this shape, and so many classes.
+    pub fn new(config: &Config, shape: Shape, classes: usize) -> Result<Self, Error> {
+        let input = match shape {
+            Shape::Image { height, width, channels } => {
+                cleanest_engine::Shape::image(height, width, channels)
+            }
+            Shape::Row(length) => cleanest_engine::Shape::row(length),
+        };
+        let mut options = ModelOptions::new(input, classes);
+        if let Some(hidden) = &config.hidden {
+            options.hidden.clone_from(hidden);
+        }
+        Ok(Self {
+            architecture: config.model.parse::<Model>()?.build(&options)?,
+            batch: config.batch.unwrap_or(CHUNK),
+            optimizer: config.optimizer.unwrap_or_default(),
+            algorithm: if config.convolution == "direct" { Algorithm::Direct } else { Algorithm::Auto },
+        })
+    }
+
+    /// How many parameters the network has.
+    #[must_use]
+    pub fn parameter_count(&self) -> usize {
+        self.architecture.parameter_count()
+    }
+
+    /// A fresh network.
+    pub fn network(&self, seed: u64) -> Result<Box<dyn Network>, Error> {
+        let settings = cpu::Settings {
+            batch: self.batch,
+            seed,
+            optimizer: self.optimizer,
+            convolution: self.algorithm,
+            ..cpu::Settings::default()
+        };
+        Ok(cpu::network(&self.architecture, &settings)?)
+    }
+}
+
+/// The probabilities the network gives to the classes of every example, in evaluation mode and without augmentation.
+pub fn predict(
+    network: &mut dyn Network,
+    set: &Dataset,
+    standardization: &Standardization,
+) -> Result<Matrix, Error> {
+    let classes = &mut Vec::new();
+    let settings = BatchSettings {
+        size: CHUNK,
+        seed: None,
+        augment: Augment::default(),
+        standardization: standardization.clone(),
+        first_step: 0,
+    };
+    let (mut logits, mut softmax, mut columns) = (Matrix::default(), Softmax::default(), 0);
+    for batch in Batches::new(set, settings)? {
+        let found = network.forward(&Input::Rows(&batch.values), Mode::Evaluate)?;
+        columns = found.columns();
+        widened(found, &mut logits);
+        softmax.of(&logits);
+        classes.extend_from_slice(softmax.probabilities().values());
+    }
+    Ok(Matrix::from_vec(columns.max(1), std::mem::take(classes)))
+}
+
+/// The logits of the engine as the methods take them.
+pub(super) fn widened(logits: &cleanest_engine::Matrix, wide: &mut Matrix) {
+    wide.reshape(logits.rows(), logits.columns());
+    wide.values_mut().iter_mut().zip(logits.values()).for_each(|(wide, &logit)| *wide = f64::from(logit));
+}
+
+/// The gradient of the methods as the engine takes it.
+pub(super) fn narrowed(gradient: &Matrix, narrow: &mut cleanest_engine::Matrix) {
+    narrow.resize(gradient.rows(), gradient.columns());
+    narrow.values_mut().iter_mut().zip(gradient.values()).for_each(|(narrow, &slope)| *narrow = slope as f32);
+}

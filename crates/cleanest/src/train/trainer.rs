@@ -1,0 +1,278 @@
+//! The training loop.
+
+use super::checkpoint::{Checkpoint, Position};
+use super::metrics::{Line, Metrics};
+use super::observer::{Observer, Progress};
+use super::passes::{Architect, narrowed, predict, widened};
+use super::stop::Stop;
+use crate::Error;
+use crate::experiment::{Config, Prepared};
+use crate::run::{RunFolder, Score, names};
+use cleanest_core::estimate::{Posteriors, frequencies, soft_confusion};
+use cleanest_core::methods::{Alone, Batch, Choice, Method, Task};
+use cleanest_core::noise::Transition;
+use cleanest_core::{Matrix, stats};
+use cleanest_data::{BatchSettings, Batches, Standardization};
+use cleanest_engine::{Input, Mode, Network, Parameters, Schedule};
+use std::time::{Duration, Instant};
+
+/// Lines of `metrics.jsonl` between two evaluations.
+const LINES_BETWEEN: u64 = 5;
+
+/// What a finished run found.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The network.
+    pub model: Parameters,
+    /// p(true class | x) of the training set.
+    pub probabilities: Matrix,
+    /// The noise: as the method models it, or as its classifier implies it.
+    pub transition: Transition,
+    /// How well it did.
+    pub score: Score,
+}
+
+/// Trains a run to its end, from its last checkpoint if it has one.
+pub fn train(
+    run: &RunFolder,
+    config: &Config,
+    data: &Prepared,
+    stop: &Stop,
+    observer: &mut dyn Observer,
+) -> Result<Outcome, Error> {
+    let mut trainer = Trainer::new(run, config, data, observer)?;
+    while trainer.position.stage < trainer.method.stages() {
+        trainer.stage(stop, observer)?;
+    }
+    trainer.outcome()
+}
+
+struct Trainer<'a> {
+    run: &'a RunFolder,
+    data: &'a Prepared,
+    choice: Choice,
+    steps: u64,
+    batches: BatchSettings,
+    schedule: Schedule,
+    evaluations: u64,
+    every: (u64, Duration),
+    seed: u64,
+    architect: Architect,
+    method: Box<dyn Method>,
+    network: Box<dyn Network>,
+    metrics: Metrics,
+    position: Position,
+    saved: Instant,
+}
+
+impl<'a> Trainer<'a> {
+    fn new(
+        run: &'a RunFolder,
+        config: &Config,
+        data: &'a Prepared,
+        observer: &mut dyn Observer,
+    ) -> Result<Self, Error> {
+        let classes = data.train.labels().classes().len();
+        let steps = config.steps.unwrap_or(1);
+        let choice = config.choice()?;
+        let mut method = choice.build(&Task { classes, steps, seed: config.seed })?;
+        let architect = Architect::new(config, data.train.shape(), classes)?;
+        let found = Checkpoint::newest(run, |sentence| observer.note(sentence))?;
+        let position = found.as_ref().map(|found| found.position.clone()).unwrap_or_default();
+        let mut network = architect.network(stage_seed(config.seed, position.stage))?;
+        match found {
+            Some(found) => {
+                method.restore(&found.method)?;
+                network.load(&found.network)?;
+                network.load_optimizer_state(&found.optimizer)?;
+            }
+            None => method.begin(0, None)?,
+        }
+        let standardization = config.standardization.clone();
+        Ok(Self {
+            run,
+            data,
+            choice,
+            steps,
+            batches: BatchSettings {
+                size: config.batch.unwrap_or(1),
+                seed: Some(config.seed),
+                augment: config.augment.unwrap_or_default(),
+                standardization: standardization.unwrap_or_else(|| Standardization::of(&data.train)),
+                first_step: 0,
+            },
+            schedule: config.schedule.clone().unwrap_or(Schedule::Constant { rate: 1e-3 }),
+            evaluations: config.evaluations,
+            every: (
+                config.checkpoint_steps,
+                Duration::from_secs_f64(60.0 * config.checkpoint_minutes.max(0.0)),
+            ),
+            seed: config.seed,
+            architect,
+            method,
+            network,
+            metrics: Metrics::open(&run.file(names::METRICS), position.metrics)?,
+            position,
+            saved: Instant::now(),
+        })
+    }
+
+    /// Steps made over all stages.
+    fn total(&self) -> u64 {
+        self.position.stage as u64 * self.steps + self.position.step
+    }
+
+    /// Trains what is left of a stage, and opens the next.
+    fn stage(&mut self, stop: &Stop, observer: &mut dyn Observer) -> Result<(), Error> {
+        let settings = BatchSettings { first_step: self.total(), ..self.batches.clone() };
+        let batches = Batches::new(&self.data.train, settings)?;
+        let (mut logits, mut gradient, mut slopes) =
+            (Matrix::default(), Matrix::default(), cleanest_engine::Matrix::default());
+        let left = self.steps - self.position.step;
+        for examples in batches.take(left as usize) {
+            let rate = self.schedule.rate(self.position.step);
+            widened(self.network.forward(&Input::Rows(&examples.values), Mode::Train)?, &mut logits);
+            let batch =
+                Batch { logits: &logits, labels: &examples.labels, seed: self.seed, step: self.total() };
+            let loss = self.method.loss(&batch, &mut gradient);
+            if !loss.is_finite() {
+                let rows = shortened(&examples.rows);
+                return Err(Error::NotFinite { loss, step: self.total(), rate, rows });
+            }
+            narrowed(&gradient, &mut slopes);
+            self.network.backward(&slopes)?;
+            self.network.step(rate)?;
+            self.method.update(&batch, &Alone);
+            self.position.step += 1;
+            self.after_step(loss, rate, stop, observer)?;
+        }
+        self.next_stage()
+    }
+
+    /// Evaluates, writes and saves what is due.
+    fn after_step(
+        &mut self,
+        loss: f64,
+        rate: f64,
+        stop: &Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Error> {
+        let step = self.position.step;
+        let due = |times: u64| step * times / self.steps != (step - 1) * times / self.steps;
+        let mut transition = None;
+        if due(self.evaluations * LINES_BETWEEN) {
+            let accuracy = if due(self.evaluations) { self.evaluate()? } else { None };
+            transition = self.method.transition();
+            let error =
+                |found: &Transition| self.data.truth.as_ref().and_then(|truth| found.average_tv(truth).ok());
+            self.metrics.write(&Line {
+                stage: self.position.stage,
+                step,
+                loss,
+                rate,
+                accuracy,
+                noise_rate: transition.as_ref().map(Transition::noise_rate),
+                average_tv: transition.as_ref().and_then(error),
+            })?;
+        }
+        let steps = self.steps * self.method.stages() as u64;
+        let accuracy = self.position.accuracy;
+        observer.step(&Progress {
+            step: self.total(),
+            steps,
+            loss,
+            accuracy,
+            transition: transition.as_ref(),
+        });
+        let asked = stop.signal();
+        let unsaved =
+            step < self.steps && (step.is_multiple_of(self.every.0) || self.saved.elapsed() >= self.every.1);
+        if asked.is_some() || unsaved {
+            self.save()?;
+        }
+        asked.map_or(Ok(()), |signal| Err(Error::Interrupted { step: self.total(), signal }))
+    }
+
+    /// The accuracy on the test set, if there is one; the best is remembered.
+    fn evaluate(&mut self) -> Result<Option<f64>, Error> {
+        let Some(test) = &self.data.test else { return Ok(None) };
+        let probabilities = predict(self.network.as_mut(), test, &self.batches.standardization)?;
+        let accuracy = stats::accuracy(&probabilities, test.labels().indices());
+        self.position.accuracy = Some(accuracy);
+        if self.position.best.is_none_or(|(best, _)| accuracy > best) {
+            self.position.best = Some((accuracy, self.position.step));
+        }
+        Ok(Some(accuracy))
+    }
+
+    fn save(&mut self) -> Result<(), Error> {
+        self.position.metrics = self.metrics.synced_length()?;
+        let checkpoint = Checkpoint::of(self.position.clone(), self.method.state(), self.network.as_ref())?;
+        refuse_not_finite(&checkpoint.network, self.total())?;
+        checkpoint.write(self.run, self.total())?;
+        self.saved = Instant::now();
+        Ok(())
+    }
+
+    /// Begins the next stage with a fresh network and what the last one says of the training set.
+    fn next_stage(&mut self) -> Result<(), Error> {
+        if self.position.stage + 1 < self.method.stages() {
+            let seen = predict(self.network.as_mut(), &self.data.train, &self.batches.standardization)?;
+            let labels = self.data.train.labels().indices();
+            let stage = self.position.stage + 1;
+            self.method.begin(stage, Some(&Posteriors::new(&seen, labels)?))?;
+            self.network = self.architect.network(stage_seed(self.seed, stage))?;
+            self.position = Position { stage, step: 0, ..Position::default() };
+            return self.save();
+        }
+        self.position.stage += 1;
+        Ok(())
+    }
+
+    /// What the trained network and the method say in the end.
+    fn outcome(mut self) -> Result<Outcome, Error> {
+        let model = self.network.parameters()?;
+        refuse_not_finite(&model, self.total())?;
+        let train = &self.data.train;
+        let probabilities = predict(self.network.as_mut(), train, &self.batches.standardization)?;
+        let seen = Posteriors::new(&probabilities, train.labels().indices())?;
+        let counted = frequencies(soft_confusion(&seen));
+        let passes = matches!(&self.choice, Choice::Tvd(tvd) if tvd.final_pass == Some(true));
+        let transition = self.method.transition().filter(|_| !passes).unwrap_or(counted);
+        let transition = transition.with_names(train.labels().classes().names().to_vec())?;
+        let true_classes: Vec<f64> = (0..transition.classes())
+            .map(|class| probabilities.iter_rows().map(|row| row[class]).sum())
+            .collect();
+        let wrong = |clean: &Vec<u32>| {
+            let wrong =
+                clean.iter().zip(train.labels().indices()).filter(|(clean, given)| clean != given).count();
+            wrong as f64 / clean.len().max(1) as f64
+        };
+        let score = Score {
+            accuracy: self.position.accuracy,
+            best_accuracy: self.position.best.map(|best| best.0),
+            best_step: self.position.best.map(|best| best.1),
+            noise_rate: Some(transition.noise_rate_for(&true_classes)?),
+            true_noise_rate: self.data.clean.as_ref().map(wrong),
+            average_tv: self.data.truth.as_ref().map(|truth| transition.average_tv(truth)).transpose()?,
+        };
+        Ok(Outcome { model, probabilities, transition, score })
+    }
+}
+
+/// The seed of the network of a stage.
+fn stage_seed(seed: u64, stage: usize) -> u64 {
+    seed.wrapping_add((stage as u64) << 32)
+}
+
+fn refuse_not_finite(parameters: &Parameters, step: u64) -> Result<(), Error> {
+    let broken = parameters.iter().find(|(_, tensor)| tensor.values.iter().any(|value| !value.is_finite()));
+    broken.map_or(Ok(()), |(name, _)| Err(Error::NotFiniteParameter { name: name.to_owned(), step }))
+}
+
+/// The first rows of a batch, for a message.
+fn shortened(rows: &[u32]) -> String {
+    let first: Vec<String> = rows.iter().take(8).map(u32::to_string).collect();
+    let more = if rows.len() > 8 { format!(", ... ({} in all)", rows.len()) } else { String::new() };
+    first.join(", ") + &more
+}
