@@ -31,6 +31,9 @@ pub enum Error {
     #[error("the data of `{}` are not those it was trained on: sha256 {found}, not {expected}", path.display())]
     OtherData { path: PathBuf, expected: String, found: String },
 
+    #[error("`{}` cannot hold predictions: its name ends in none of .npy, .csv, .parquet", .0.display())]
+    Predictions(PathBuf),
+
     #[error("no key is called `{name}`")]
     UnknownKey { name: String, nearest: Option<String> },
     #[error("`{key}`: {problem}")]

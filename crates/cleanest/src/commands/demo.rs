@@ -13,9 +13,9 @@ pub(crate) struct Demo {
     /// Seed of everything that is drawn
     #[arg(long, default_value_t = 0, value_name = "N")]
     seed: u64,
-    /// The folder the run is written to
-    #[arg(long, default_value = "runs/demo", value_name = "RUN")]
-    out: PathBuf,
+    /// The folder the run is written to [default: runs/digits-tvd-SEED]
+    #[arg(long, value_name = "RUN")]
+    out: Option<PathBuf>,
     /// Show nothing but errors and the result
     #[arg(long)]
     quiet: bool,
@@ -26,6 +26,6 @@ impl Demo {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let noise = Some(self.noise.parse()?);
         let config = Config { data: "digits".into(), noise, seed: self.seed, ..Config::default() };
-        fit(&config, Some(self.out), self.quiet)
+        fit(&config, self.out, self.quiet)
     }
 }

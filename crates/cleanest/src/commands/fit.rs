@@ -106,7 +106,7 @@ fn asked(options: &Options) -> anyhow::Result<Table> {
 
 /// Trains a run in a new folder, and says what was found.
 pub(super) fn fit(config: &Config, out: Option<PathBuf>, quiet: bool) -> anyhow::Result<()> {
-    let path = out.unwrap_or_else(|| default_folder(config));
+    let path = out.unwrap_or_else(|| free_folder(config));
     let stop = Stop::on_signals()?;
     let run = RunFolder::create(&path)?;
     let trained = run.fit(config, &stop, &mut Shown::new(quiet));
@@ -118,9 +118,12 @@ pub(super) fn fit(config: &Config, out: Option<PathBuf>, quiet: bool) -> anyhow:
     say(&run, data.train.len(), &outcome)
 }
 
-fn default_folder(config: &Config) -> PathBuf {
-    let name = config.data.file_stem().map_or("run".into(), |name| name.to_string_lossy().into_owned());
-    Path::new("runs").join(format!("{name}-{}-{}", config.method, config.seed))
+/// A folder named after data, method and seed that holds nothing yet.
+fn free_folder(config: &Config) -> PathBuf {
+    let data = config.data.file_stem().map_or("run".into(), |name| name.to_string_lossy().into_owned());
+    let name = format!("{data}-{}-{}", config.method, config.seed);
+    let named = |count: u32| Path::new("runs").join(if count == 1 { name.clone() } else { format!("{name}-{count}") });
+    (1..).map(named).find(|path| !path.exists()).unwrap_or_else(|| named(1))
 }
 
 /// What was found, in a few lines.

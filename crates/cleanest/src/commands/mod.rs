@@ -26,6 +26,7 @@ commands! {
     demo::Demo,
     fit::Fit,
     resume::Resume,
+    predict::Predict,
     inspect::Inspect,
     get::Get,
     noise::Noise,

@@ -48,10 +48,10 @@ pub struct Config {
     pub checkpoint_steps: u64,
     /// Minutes after which one is.
     pub checkpoint_minutes: f64,
-    /// The optimizer.
-    pub optimizer: Option<Optimizer>,
-    /// How the learning rate moves.
-    pub schedule: Option<Schedule>,
+    /// The optimizer, or some of its settings.
+    pub optimizer: Table,
+    /// How the learning rate moves, or some of its settings.
+    pub schedule: Table,
     /// Mean and deviation that the inputs are brought to 0 and 1 with.
     pub standardization: Option<Standardization>,
     /// How images are varied.
@@ -81,8 +81,8 @@ impl Default for Config {
             evaluations: 10,
             checkpoint_steps: 500,
             checkpoint_minutes: 5.0,
-            optimizer: None,
-            schedule: None,
+            optimizer: Table::new(),
+            schedule: Table::new(),
             standardization: None,
             augment: None,
             read: Options::default(),
@@ -125,6 +125,16 @@ impl Config {
         let key = self.method.replace('-', "_");
         let none = serde_json::Value::Object(serde_json::Map::new());
         Ok(Choice::with_settings(&self.method, self.methods.get(&key).unwrap_or(&none))?)
+    }
+
+    /// The optimizer of a resolved configuration.
+    pub fn optimizer(&self) -> Result<Optimizer, Error> {
+        typed("optimizer", &self.optimizer)
+    }
+
+    /// The schedule of a resolved configuration.
+    pub fn schedule(&self) -> Result<Schedule, Error> {
+        typed("schedule", &self.schedule)
     }
 
     /// The text of a file that asks for just this run.
@@ -185,6 +195,22 @@ pub fn assign(table: &mut Table, assignment: &str) -> Result<(), Error> {
     }
     at.insert(last.to_owned(), parsed.unwrap_or_else(|| Value::String(text.to_owned())));
     Ok(())
+}
+
+/// A default, with what was asked for in its place; another kind than the default's has to be asked for whole.
+pub(super) fn merged(given: &Table, default: &impl Serialize) -> Result<Table, Error> {
+    let default = Table::try_from(default)
+        .map_err(|problem| Error::Value { key: "config".into(), problem: problem.to_string() })?;
+    let same_kind = given.get("name").is_none_or(|name| default.get("name") == Some(name));
+    let mut merged = if same_kind { default } else { Table::new() };
+    merged.extend(given.clone());
+    Ok(merged)
+}
+
+fn typed<T: serde::de::DeserializeOwned>(key: &str, table: &Table) -> Result<T, Error> {
+    let wrong =
+        |problem: toml::de::Error| Error::Value { key: key.into(), problem: problem.message().to_owned() };
+    Value::Table(table.clone()).try_into().map_err(wrong)
 }
 
 fn refuse_strangers(keys: &Table) -> Result<(), Error> {

@@ -4,6 +4,7 @@
 //! outlive the first epochs, a memory of a few of them, and no more epochs than it takes.
 
 use super::Config;
+use super::config::merged;
 use crate::Error;
 use cleanest_data::{Augment, Dataset, Shape, Standardization};
 use cleanest_engine::{Adam, Optimizer, Schedule, Sgd};
@@ -47,15 +48,10 @@ impl Config {
         let batch = *config.batch.get_or_insert(batch(regime, train.len()));
         let steps = *config.steps.get_or_insert(steps(regime, train.len(), batch));
         config.hidden.get_or_insert_with(|| if regime == Regime::Small { vec![128] } else { vec![256, 256] });
-        config.optimizer.get_or_insert(match regime {
-            Regime::Cifar => Optimizer::Sgd(Sgd { momentum: 0.9, weight_decay: 1e-4 }),
-            _ => Optimizer::Adam(Adam::default()),
-        });
-        config.schedule.get_or_insert(match regime {
-            Regime::Cifar => Schedule::Triangle { rate: 0.1, warm_up: (steps / 10).max(1), steps },
-            Regime::Mnist | Regime::Large => Schedule::Exponential { rate: 1e-3, factor: 0.1, steps },
-            Regime::Small => Schedule::Exponential { rate: 3e-3, factor: 0.1, steps },
-        });
+        config.optimizer = merged(&config.optimizer, &optimizer(regime))?;
+        config.schedule = merged(&config.schedule, &schedule(regime, steps))?;
+        config.optimizer()?.check()?;
+        config.schedule()?;
         config.standardization.get_or_insert_with(|| {
             Standardization::named(train.format()).unwrap_or_else(|| match regime {
                 Regime::Mnist => Standardization::none(1),
@@ -85,7 +81,7 @@ impl Config {
                 let keep = 1.0 - (6.0 / steps as f64).min(0.5);
                 let weight = 50.0 * (1.0 - keep) * classes as f64 / batch as f64;
                 vec![
-                    ("prior", json!(300.0)),
+                    ("prior", json!(50.0)),
                     ("keep", json!(keep)),
                     ("weight", json!(weight)),
                     ("final_pass", json!(true)),
@@ -102,6 +98,21 @@ impl Config {
             }
         }
         self.choice().map(|_| ())
+    }
+}
+
+fn optimizer(regime: Regime) -> Optimizer {
+    match regime {
+        Regime::Cifar => Optimizer::Sgd(Sgd { momentum: 0.9, weight_decay: 1e-4 }),
+        _ => Optimizer::Adam(Adam::default()),
+    }
+}
+
+fn schedule(regime: Regime, steps: u64) -> Schedule {
+    match regime {
+        Regime::Cifar => Schedule::Triangle { rate: 0.1, warm_up: (steps / 10).max(1), steps },
+        Regime::Mnist | Regime::Large => Schedule::Exponential { rate: 1e-3, factor: 0.1, steps },
+        Regime::Small => Schedule::Exponential { rate: 1.5e-3, factor: 0.1, steps },
     }
 }
 

@@ -4,10 +4,12 @@ mod about;
 pub(crate) mod files;
 mod finish;
 mod folder;
+mod predictions;
 
 pub use about::{About, Score};
 pub use files::write_atomically;
 pub use folder::RunFolder;
+pub use predictions::Predictions;
 
 /// The names of what a run folder holds.
 pub mod names {

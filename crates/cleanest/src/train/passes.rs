@@ -36,7 +36,7 @@ impl Architect {
         Ok(Self {
             architecture: config.model.parse::<Model>()?.build(&options)?,
             batch: config.batch.unwrap_or(CHUNK),
-            optimizer: config.optimizer.unwrap_or_default(),
+            optimizer: config.optimizer()?,
             algorithm: if config.convolution == "direct" { Algorithm::Direct } else { Algorithm::Auto },
         })
     }

@@ -101,7 +101,7 @@ impl<'a> Trainer<'a> {
                 standardization: standardization.unwrap_or_else(|| Standardization::of(&data.train)),
                 first_step: 0,
             },
-            schedule: config.schedule.clone().unwrap_or(Schedule::Constant { rate: 1e-3 }),
+            schedule: config.schedule()?,
             evaluations: config.evaluations,
             every: (
                 config.checkpoint_steps,
