@@ -26,7 +26,12 @@ fn a_mirror_that_gives_something_else_is_a_failure_and_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     // A proxy that refuses stands for a network that is down: the known mirrors are not asked by a test.
     let get = cleanest().args(["get", "mnist", "--mirror", &mirror, "--into", "here"]).current_dir(&folder);
-    let output = get.env("NO_PROXY", "127.0.0.1").env("HTTPS_PROXY", "http://127.0.0.1:9").env("https_proxy", "http://127.0.0.1:9").output().unwrap();
+    let output = get
+        .env("NO_PROXY", "127.0.0.1")
+        .env("HTTPS_PROXY", "http://127.0.0.1:9")
+        .env("https_proxy", "http://127.0.0.1:9")
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("train-images-idx3-ubyte.gz` did not answer as it should: status 404"), "{said}");

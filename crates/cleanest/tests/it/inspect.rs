@@ -13,7 +13,8 @@ fn table(content: &str) -> (tempfile::TempDir, std::path::PathBuf) {
 #[test]
 fn a_set_is_described() {
     let (folder, _) = table("a,b,label\n1,2,cat\n1,2,dog\n3,4,cat\n5,6,owl\n");
-    cleanest().current_dir(&folder).args(["inspect", "t.csv"]).assert().success().stderr_eq("").stdout_eq(str![[r#"
+    cleanest().current_dir(&folder).args(["inspect", "t.csv"]).assert().success().stderr_eq("").stdout_eq(
+        str![[r#"
 format      csv
 examples    4
 each        2 (numbers)
@@ -27,7 +28,8 @@ duplicates: 1 copies; 1 groups of equal examples with different labels, 2 exampl
 warning: class `dog` has a single example
 warning: class `owl` has a single example
 
-"#]]);
+"#]],
+    );
 }
 
 #[test]
