@@ -4,6 +4,7 @@
 //! the numbers go straight to where they are learnt from.
 
 mod column;
+mod positioned;
 
 use super::{Format, has_extension};
 use crate::guarded::guarded;
@@ -14,7 +15,7 @@ use parquet::basic::{ConvertedType, Type};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 use rayon::prelude::*;
-use std::fs::File;
+use positioned::Positioned;
 use std::path::Path;
 
 /// Rows that are taken out of a group at a time.
@@ -78,8 +79,9 @@ fn believable(path: &Path, rows: usize) -> Result<usize, String> {
     Ok(rows.min(usize::try_from(length).unwrap_or(usize::MAX)))
 }
 
-fn open(path: &Path) -> Result<SerializedFileReader<File>, Error> {
+fn open(path: &Path) -> Result<SerializedFileReader<Positioned>, Error> {
     let file = source::open(path)?;
+    let file = Positioned::new(file).map_err(|source| Error::io(path, source))?;
     let open = || SerializedFileReader::new(file).map_err(|error| error.to_string());
     guarded(open).map_err(|what| Error::Parquet { path: path.into(), what })
 }
@@ -104,12 +106,12 @@ fn check_column(path: &Path, column: &ColumnDescriptor, role: Role) -> Result<()
     Err(Error::ColumnType { path: path.into(), column: column.path().string(), found })
 }
 
-fn rows_of(file: &SerializedFileReader<File>, group: usize) -> Result<usize, String> {
+fn rows_of(file: &SerializedFileReader<Positioned>, group: usize) -> Result<usize, String> {
     usize::try_from(file.metadata().row_group(group).num_rows()).map_err(|_| "a row count is negative".to_owned())
 }
 
 /// The columns of a group that are needed.
-fn columns(file: &SerializedFileReader<File>, group: usize, schema: &Schema) -> Result<Vec<Column>, String> {
+fn columns(file: &SerializedFileReader<Positioned>, group: usize, schema: &Schema) -> Result<Vec<Column>, String> {
     let group = file.get_row_group(group).map_err(|error| error.to_string())?;
     let needed = schema.roles.iter().enumerate().filter(|(_, role)| **role != Role::Ignored);
     let open = |(number, &role): (usize, &Role)| {
@@ -119,7 +121,7 @@ fn columns(file: &SerializedFileReader<File>, group: usize, schema: &Schema) -> 
     needed.map(open).collect()
 }
 
-fn is_unsigned(file: &SerializedFileReader<File>, column: usize) -> bool {
+fn is_unsigned(file: &SerializedFileReader<Positioned>, column: usize) -> bool {
     let kind = file.metadata().file_metadata().schema_descr().column(column).converted_type();
     matches!(kind, ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64)
 }
