@@ -4,7 +4,7 @@ use crate::guarded::guarded;
 use crate::{Error, Limits};
 use fast_image_resize::images::{Image, ImageRef};
 use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
-use image::{DynamicImage, ImageDecoder, ImageReader, metadata::Orientation};
+use image::{ColorType, DynamicImage, ImageDecoder, ImageReader, metadata::Orientation};
 use std::io::Cursor;
 use std::path::Path;
 
@@ -12,6 +12,8 @@ use std::path::Path;
 pub(super) struct Decoder {
     resizer: Resizer,
     options: ResizeOptions,
+    /// An image before it is brought to its size.
+    scratch: Vec<u8>,
 }
 
 /// What a file says of its image before it is decoded; turned as a viewer would turn it.
@@ -29,7 +31,7 @@ impl Decoder {
             .resize_alg(ResizeAlg::Convolution(FilterType::Bilinear))
             .fit_into_destination(Some((0.5, 0.5)))
             .use_alpha(false);
-        Self { resizer: Resizer::new(), options }
+        Self { resizer: Resizer::new(), options, scratch: Vec::new() }
     }
 
     /// Decodes a file into pixels of the shape height, width, channels.
@@ -41,18 +43,47 @@ impl Decoder {
         limits: &Limits,
     ) -> Result<(), Error> {
         let bytes = bytes(path, limits)?;
-        let image = decode(path, &bytes, limits)?;
-        let (found, kind) = if channels == 1 {
-            (Plain::Gray(image.into_luma8()), PixelType::U8)
-        } else {
-            (Plain::Rgb(image.into_rgb8()), PixelType::U8x3)
-        };
-        let (raw, size) = found.parts();
+        if is_cut_jpeg(&bytes) {
+            return Err(Error::Image { path: path.into(), what: "it ends before the image does".into() });
+        }
+        let mut decoder = decoder(path, Cursor::new(&bytes[..]), limits)?;
+        let failed = |what: String| Error::Image { path: path.into(), what };
+        let upright = decoder.orientation().unwrap_or(Orientation::NoTransforms) == Orientation::NoTransforms;
+        let size = decoder.dimensions();
+        let (wanted, kind) =
+            if channels == 1 { (ColorType::L8, PixelType::U8) } else { (ColorType::Rgb8, PixelType::U8x3) };
+        // Most images are what is wanted but for their size: they are decoded in place, or where they are resized from.
+        if upright && decoder.color_type() == wanted {
+            if size == (width as u32, height as u32) {
+                return guarded(|| decoder.read_image(pixels).map_err(|error| error.to_string()))
+                    .map_err(failed);
+            }
+            let mut raw = std::mem::take(&mut self.scratch);
+            raw.resize(decoder.total_bytes() as usize, 0);
+            let read =
+                guarded(|| decoder.read_image(&mut raw).map_err(|error| error.to_string())).map_err(failed);
+            let outcome = read.and_then(|()| self.fit(path, (&raw, size, kind), [height, width], pixels));
+            self.scratch = raw;
+            return outcome;
+        }
+        let image = decode(path, decoder)?;
+        let raw = if channels == 1 { image.to_luma8().into_raw() } else { image.to_rgb8().into_raw() };
+        self.fit(path, (&raw, (image.width(), image.height()), kind), [height, width], pixels)
+    }
+
+    /// Brings an image to its size.
+    fn fit(
+        &mut self,
+        path: &Path,
+        (raw, size, kind): (&[u8], (u32, u32), PixelType),
+        [height, width]: [usize; 2],
+        pixels: &mut [u8],
+    ) -> Result<(), Error> {
+        let failed = |what: String| Error::Image { path: path.into(), what };
         if size == (width as u32, height as u32) {
             pixels.copy_from_slice(raw);
             return Ok(());
         }
-        let failed = |what: String| Error::Image { path: path.into(), what };
         let from = ImageRef::new(size.0, size.1, raw, kind).map_err(|error| failed(error.to_string()))?;
         let mut to = Image::from_slice_u8(width as u32, height as u32, pixels, kind)
             .map_err(|error| failed(error.to_string()))?;
@@ -60,19 +91,15 @@ impl Decoder {
     }
 }
 
-/// An image with one byte a channel.
-enum Plain {
-    Gray(image::GrayImage),
-    Rgb(image::RgbImage),
-}
-
-impl Plain {
-    fn parts(&self) -> (&[u8], (u32, u32)) {
-        match self {
-            Self::Gray(image) => (image.as_raw(), image.dimensions()),
-            Self::Rgb(image) => (image.as_raw(), image.dimensions()),
-        }
-    }
+/// Whether a JPEG stops in the middle of its last scan, which the decoder would fill with gray.
+///
+/// In the coded pixels no marker can stand by accident, so that the last start of a scan has to be followed by an end
+/// of image.
+fn is_cut_jpeg(bytes: &[u8]) -> bool {
+    const START_OF_SCAN: &[u8] = b"\xff\xda";
+    const END_OF_IMAGE: &[u8] = b"\xff\xd9";
+    let last = |marker: &[u8]| memchr::memmem::rfind(bytes, marker);
+    bytes.starts_with(b"\xff\xd8") && last(END_OF_IMAGE) < last(START_OF_SCAN).or(Some(usize::MAX))
 }
 
 /// What the file says of its image.
@@ -132,8 +159,7 @@ fn decoder<'a, R: std::io::BufRead + std::io::Seek + 'a>(
 }
 
 /// The image, upright.
-fn decode(path: &Path, bytes: &[u8], limits: &Limits) -> Result<DynamicImage, Error> {
-    let mut decoder = decoder(path, Cursor::new(bytes), limits)?;
+fn decode(path: &Path, mut decoder: impl ImageDecoder) -> Result<DynamicImage, Error> {
     let decode = || {
         let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
         let mut image = DynamicImage::from_decoder(decoder).map_err(|error| error.to_string())?;

@@ -15,6 +15,7 @@ pub(crate) use assembly::Assembly;
 pub(crate) use blocks::{Blocks, Ends, RowEnds, closing_quote};
 pub(crate) use codes::Codes;
 pub(crate) use fault::{Fault, What, shown};
+pub(crate) use number::is_missing;
 pub(crate) use piece::Piece;
 pub(crate) use schema::{Request, Role, Schema, is_header};
 

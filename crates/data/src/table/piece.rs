@@ -38,9 +38,18 @@ impl Piece {
         }
     }
 
-    /// Keeps room for so many rows.
-    pub(crate) fn reserve(&mut self, rows: usize) {
-        self.numbers.reserve_exact(rows.saturating_mul(self.width));
+    /// So many rows at once, to be set by columns; none of them has a gap.
+    pub(crate) fn fill(&mut self, rows: usize) {
+        self.numbers.resize(self.numbers.len() + rows * self.width, f32::NAN);
+        self.seen += rows;
+    }
+
+    /// Sets a number of the last rows, as many as there are values.
+    pub(crate) fn set_column(&mut self, place: usize, values: &[f32]) {
+        let first = self.numbers.len() - values.len() * self.width;
+        for (row, value) in self.numbers[first..].chunks_exact_mut(self.width).zip(values) {
+            row[place] = *value;
+        }
     }
 
     /// Begins a row, whose numbers are missing until they are set; gives where they stand.

@@ -133,6 +133,20 @@ fn a_broken_image_is_set_aside_and_the_run_goes_on() {
 }
 
 #[test]
+fn a_jpeg_that_was_cut_is_not_filled_with_gray() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a/1.jpg", "a/2.jpg", "b/3.jpg"] {
+        save(folder.path(), name, (64, 64), ImageFormat::Jpeg);
+    }
+    let whole = std::fs::read(folder.path().join("a/2.jpg")).unwrap();
+    for length in [whole.len() - 2, whole.len() * 3 / 4] {
+        write(folder.path(), "a/2.jpg", &whole[..length]);
+        let set = Dataset::open(folder.path(), &Options::default()).unwrap();
+        assert_eq!((set.len(), set.quarantine().len()), (2, 1), "cut to {length} of {} bytes", whole.len());
+    }
+}
+
+#[test]
 fn too_many_broken_images_stop_the_reading() {
     let folder = tempfile::tempdir().unwrap();
     (0..4).for_each(|at| drop(write(folder.path(), &format!("a/{at}.jpg"), b"broken")));

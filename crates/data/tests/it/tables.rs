@@ -197,6 +197,19 @@ fn a_parquet_table_is_read_in_the_order_of_its_rows() {
 }
 
 #[test]
+fn workers_that_read_a_parquet_file_together_do_not_disturb_each_other() {
+    let numbers: Vec<Option<f64>> = (0..400_000).map(|row| Some(f64::from(row) * 0.5)).collect();
+    let labels: Vec<String> = (0..400_000).map(|row| format!("class {}", row % 97)).collect();
+    let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+    let (_kept, path) = file("t.parquet", &parquet_with(&numbers, &labels));
+    let set = Dataset::open(&path, &Options::default()).unwrap();
+    for row in 0..400_000 {
+        assert_eq!(set.example(row), Example::Row(&[row as f32 * 0.5]));
+        assert_eq!(set.labels().classes().names()[set.labels().indices()[row] as usize], labels[row]);
+    }
+}
+
+#[test]
 fn rows_stay_in_order_and_numbers_exact_over_many_blocks() {
     let number = |row: u32| f64::from(row) * 0.1 - 3e4;
     let rows: String = (0..300_000_u32).map(|row| format!("{},\"q {}\"\n", number(row), row % 7)).collect();
