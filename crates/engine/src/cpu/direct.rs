@@ -3,9 +3,11 @@
 //! A block of pixels at a time is gathered into rows that fit the caches, [`DEPTH`] terms of the sum at a time. That
 //! copy is a hundredth of the work, and takes all care of padding and strides away from the product.
 
+use std::ops::Range;
+
 use super::{
     buffer::Buffer,
-    finish::{Finish, load_some, store_some},
+    finish::{Finish, load_some, store_some, streams},
     geometry::Geometry,
     kernel::{DEPTH, GATHERED_ROW, Rows, Start, gathered_product},
     operation::Scratch,
@@ -48,7 +50,7 @@ pub(super) struct Work<'a, G, P> {
     pub(super) columns: usize,
     /// The right operand: [column / PANEL][term][PANEL].
     pub(super) panels: &'a [f32],
-    /// Writes the terms of a row.
+    /// Writes some terms of some rows, [`GATHERED_ROW`] apart.
     pub(super) gather: G,
     /// Where the product of a row begins in the output.
     pub(super) place: P,
@@ -56,7 +58,7 @@ pub(super) struct Work<'a, G, P> {
 
 impl<G, P> Work<'_, G, P>
 where
-    G: Fn(usize, std::ops::Range<usize>, &mut [f32]) + Sync,
+    G: Fn(Range<usize>, Range<usize>, Shared) + Sync,
     P: Fn(usize) -> usize + Sync,
 {
     /// Computes all rows into `output`.
@@ -79,21 +81,17 @@ where
     unsafe fn block<S: Simd>(
         &self,
         simd: S,
-        rows: std::ops::Range<usize>,
+        rows: Range<usize>,
         scratch: Shared,
         (output, finish): (Shared, impl Finish),
     ) {
         let products = block::<S>() * GATHERED_ROW;
+        let stream = streams::<S>(self.rows, self.columns);
         // A row without terms is zero: one empty chunk says so.
         let chunks = self.depth.div_ceil(DEPTH).max(1);
         for chunk in 0..chunks {
             let terms = part(self.depth, chunks, chunk);
-            for (index, row) in rows.clone().enumerate() {
-                // SAFETY: the scratch has room for a block of gathered rows.
-                let gathered =
-                    unsafe { scratch.slice(index * GATHERED_ROW..index * GATHERED_ROW + terms.len()) };
-                (self.gather)(row, terms.clone(), gathered);
-            }
+            (self.gather)(rows.clone(), terms.clone(), scratch);
             let start = if chunk == 0 { Start::Zero } else { Start::Add };
             for panel in 0..self.columns.div_ceil(S::PANEL) {
                 let right = &self.panels[(panel * self.depth + terms.start) * S::PANEL..];
@@ -118,10 +116,15 @@ where
                 unsafe {
                     let value = load_some(simd, scratch.at(from), S::LANES);
                     let value = finish.finish(simd, value, (to + column, column), count);
-                    store_some(simd, output.at(to + column), count, value);
+                    if stream {
+                        simd.stream(output.at(to + column), value);
+                    } else {
+                        store_some(simd, output.at(to + column), count, value);
+                    }
                 }
             }
         }
+        simd.fence();
     }
 }
 
@@ -137,14 +140,17 @@ pub(super) fn forward<S: Simd>(
     let Scratch { shared, lanes } = scratch;
     let (depth, columns, pixels) = (geometry.patch(), geometry.output.channels, geometry.pixels());
     pack::<S>(filter, depth, columns, shared, lanes.len());
-    let image = geometry.input.size();
     let work = Work {
         rows: batch * pixels,
         depth,
         columns,
         panels: shared,
-        gather: |row: usize, terms, to: &mut [f32]| {
-            geometry.gather(&images[row / pixels * image..][..image], row % pixels, terms, to);
+        gather: |rows, terms, to| {
+            simd.run(
+                #[inline(always)]
+                // SAFETY: the images are a buffer, and the scratch has room for a block of rows.
+                || unsafe { geometry.gather(simd, images, (rows, terms), to) },
+            );
         },
         place: |row| row * columns,
     };

@@ -75,7 +75,6 @@ impl Filter {
         (pixels, group, chunk): (std::ops::Range<usize>, usize, usize),
         (sums, scratch): (Shared, Shared),
     ) {
-        let (image, per_image) = (self.geometry.input.size(), self.geometry.pixels());
         let (patch, channels) = (self.geometry.patch(), self.geometry.output.channels);
         let terms = part(patch, self.chunks, chunk);
         let sums_of_group = group * patch * self.columns::<S>();
@@ -84,17 +83,8 @@ impl Filter {
         // A group without pixels still has to set its sums to zero.
         loop {
             let count = block::<S>().min(pixels.end - first);
-            for index in 0..count {
-                let pixel = first + index;
-                // SAFETY: the scratch has room for a block of gathered rows.
-                let row = unsafe { scratch.slice(index * GATHERED_ROW..index * GATHERED_ROW + terms.len()) };
-                self.geometry.gather(
-                    &images[pixel / per_image * image..][..image],
-                    pixel % per_image,
-                    terms.clone(),
-                    row,
-                );
-            }
+            // SAFETY: the images are a buffer, and the scratch has room for a block of gathered rows.
+            unsafe { self.geometry.gather(simd, images, (first..first + count, terms.clone()), scratch) };
             for panel in 0..channels.div_ceil(S::PANEL) {
                 let right = gradient[(first * channels + panel * S::PANEL).min(gradient.len())..].as_ptr();
                 tiles(terms.len(), S::ROWS, |row, rows| {

@@ -49,6 +49,14 @@ pub(super) unsafe fn load_some<S: Simd>(simd: S, from: *const f32, count: usize)
     unsafe { if count >= S::LANES { simd.load(from) } else { simd.load_head(from, count) } }
 }
 
+/// Outputs from this size on are written past the caches: nobody reads them before they would be evicted.
+const STREAM_BYTES: usize = 16 << 20;
+
+/// Whether an output of this many pixels is written past the caches; its channels must be whole vectors.
+pub(super) fn streams<S: Simd>(pixels: usize, channels: usize) -> bool {
+    channels.is_multiple_of(S::LANES) && pixels * channels * size_of::<f32>() >= STREAM_BYTES
+}
+
 /// Writes the first `count` lanes.
 ///
 /// # Safety

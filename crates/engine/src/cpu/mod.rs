@@ -13,6 +13,7 @@ mod direct_filter;
 mod dropout;
 mod finish;
 mod fuse;
+mod gather;
 mod geometry;
 mod gradients;
 mod input;

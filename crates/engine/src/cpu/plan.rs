@@ -122,7 +122,9 @@ impl<S: Simd> Builder<'_, S> {
             Some(Convolution { kernel, stride, padding, .. }) => {
                 Geometry { input, output, kernel: (kernel, kernel), stride, padding }
             }
-            None => Geometry { input: Shape::row(input.size()), output, kernel: (1, 1), stride: 1, padding: 0 },
+            None => {
+                Geometry { input: Shape::row(input.size()), output, kernel: (1, 1), stride: 1, padding: 0 }
+            }
         };
         let name = &fused.node.name;
         let links = convolve::Links {

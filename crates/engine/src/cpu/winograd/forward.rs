@@ -8,7 +8,7 @@ use super::{
 use crate::cpu::{
     buffer::Buffer,
     direct::Flow,
-    finish::{Finish, load_some},
+    finish::{Finish, load_some, streams},
     geometry::Geometry,
     kernel::{Rows, panel_product},
     operation::Scratch,
@@ -18,8 +18,6 @@ use crate::cpu::{
 
 /// Bytes of transformed tiles a block should have: they stay in the second cache of a core.
 const BLOCK_BYTES: usize = 300 << 10;
-/// Outputs from this size on are written past the caches: nobody reads them before they would be evicted.
-const STREAM_BYTES: usize = 16 << 20;
 /// Filters from this many points on are read point by point.
 const LARGE_FILTER: usize = POINTS * 512 * 512;
 
@@ -109,12 +107,6 @@ impl Forward {
         }
     }
 
-    /// Whether the output is written past the caches.
-    fn streams<S: Simd>(&self, batch: usize) -> bool {
-        let output = self.geometry.output;
-        output.channels.is_multiple_of(S::LANES) && batch * output.size() * size_of::<f32>() >= STREAM_BYTES
-    }
-
     fn blocks<S: Simd>(
         &self,
         simd: S,
@@ -126,7 +118,11 @@ impl Forward {
         let (inputs, outputs) = self.channels::<S>();
         let (total, room) = (enter.count(batch), self.block::<S>());
         let plane = plane(room * inputs.max(outputs));
-        let (scratch, filter, stream) = (&*lanes, Shared::reading(shared), self.streams::<S>(batch));
+        let (scratch, filter, stream) = (
+            &*lanes,
+            Shared::reading(shared),
+            streams::<S>(batch * self.geometry.pixels(), self.geometry.output.channels),
+        );
         let pieces = total.div_ceil(room);
         parallel(scratch.len(), pieces, |lane, piece| {
             let tiles = part(total, pieces, piece);
@@ -233,11 +229,16 @@ impl Forward {
     fn transform_filter<S: Simd>(&self, simd: S, filter: &[f32], points: Shared, lanes: usize) {
         let (inputs, outputs) = (self.geometry.input.channels, self.geometry.output.channels);
         let plane = self.filter_plane::<S>();
-        parallel(lanes, inputs, |_, input| {
+        let pieces = inputs.div_ceil(S::LANES);
+        parallel(lanes, pieces, |_, piece| {
+            // Some inputs at a time: turned around, neighbors lie on the same lines of the cache.
+            let outputs_and_inputs = (0..self.channels::<S>().1)
+                .step_by(S::LANES)
+                .flat_map(|output| part(inputs, pieces, piece).map(move |input| (output, input)));
             simd.run(
                 #[inline(always)]
                 || {
-                    for output in (0..self.channels::<S>().1).step_by(S::LANES) {
+                    for (output, input) in outputs_and_inputs {
                         let count = S::LANES.min(outputs.saturating_sub(output));
                         let mut taps = [[simd.splat(0.0); SIDE]; SIDE];
                         for tap in 0..9 {

@@ -118,6 +118,10 @@ impl Grid {
                 for (column, value) in line.iter_mut().enumerate().take(map.takes()) {
                     // SAFETY: the caller's pixels have all channels.
                     *value = unsafe { load_some(simd, pixel(row, column).add(first), count) };
+                    if column + OUT >= map.takes() {
+                        // What the next tile adds: too many rows for the processor to see by itself.
+                        simd.prefetch(pixel(row, column).wrapping_add(OUT * channels + first));
+                    }
                 }
             }
             let tile = map.apply(simd, &tile);
