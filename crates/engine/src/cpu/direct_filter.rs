@@ -63,7 +63,7 @@ impl Filter {
                 self.sum_bias::<S>(gradient, part(rows, self.groups, group), (sums, group));
             }
         });
-        self.collect::<S>(shared, filter, bias, lanes.len());
+        self.collect(simd, shared, (filter, bias), lanes.len());
     }
 
     /// Sums the chunk of a filter over a group of pixels.
@@ -123,30 +123,41 @@ impl Filter {
     }
 
     /// Adds the sums of the groups in order, and brings them into the layout of the filter.
-    fn collect<S: Simd>(&self, shared: &[f32], filter: &mut [f32], bias: Option<&mut [f32]>, lanes: usize) {
-        let (patch, channels, columns) =
-            (self.geometry.patch(), self.geometry.output.channels, self.columns::<S>());
+    fn collect<S: Simd>(
+        &self,
+        simd: S,
+        sums: &[f32],
+        (filter, bias): (&mut [f32], Option<&mut [f32]>),
+        lanes: usize,
+    ) {
+        let (patch, channels) = (self.geometry.patch(), self.geometry.output.channels);
         let to = Shared::new(filter);
-        let pieces = self.chunks;
-        parallel(lanes, pieces, |_, piece| {
-            for term in part(patch, pieces, piece) {
-                // SAFETY: pieces have no term in common.
-                let row = unsafe { to.slice(term * channels..(term + 1) * channels) };
-                for (panel, row) in row.chunks_mut(S::PANEL).enumerate() {
-                    row.fill(0.0);
-                    for group in 0..self.groups {
-                        let from = &shared[group * patch * columns + (panel * patch + term) * S::PANEL..];
-                        row.iter_mut().zip(from).for_each(|(sum, number)| *sum += number);
+        parallel(lanes, self.chunks, |_, chunk| {
+            simd.run(
+                #[inline(always)]
+                || {
+                    for term in part(patch, self.chunks, chunk) {
+                        // SAFETY: chunks have no term in common.
+                        let row = unsafe { to.slice(term * channels..(term + 1) * channels) };
+                        for (panel, row) in row.chunks_mut(S::PANEL).enumerate() {
+                            self.add_groups::<S>(&sums[(panel * patch + term) * S::PANEL..], patch, row);
+                        }
                     }
-                }
-            }
+                },
+            );
         });
         if let Some(bias) = bias {
-            bias.fill(0.0);
-            for group in 0..self.groups {
-                let from = &shared[(self.groups * patch + group) * columns..];
-                bias.iter_mut().zip(from).for_each(|(sum, number)| *sum += number);
-            }
+            self.add_groups::<S>(&sums[self.groups * patch * self.columns::<S>()..], 1, bias);
+        }
+    }
+
+    /// Adds what each group has, `rows` rows of all columns apart.
+    #[inline(always)]
+    fn add_groups<S: Simd>(&self, sums: &[f32], rows: usize, total: &mut [f32]) {
+        total.fill(0.0);
+        for group in 0..self.groups {
+            let from = &sums[group * rows * self.columns::<S>()..];
+            total.iter_mut().zip(from).for_each(|(sum, number)| *sum += number);
         }
     }
 }
