@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::{
     buffer::Buffer,
-    finish::{Finish, load_some, store_some, streams},
+    finish::{Finish, store_some, streams},
     geometry::Geometry,
     kernel::{DEPTH, GATHERED_ROW, Rows, Start, gathered_product},
     operation::Scratch,
@@ -21,6 +21,11 @@ const TILES: usize = 4;
 /// Pixels in a block.
 pub(super) const fn block<S: Simd>() -> usize {
     TILES * S::ROWS
+}
+
+/// Pieces in which this many rows are computed.
+pub(super) fn pieces<S: Simd>(rows: usize) -> usize {
+    rows.div_ceil(block::<S>())
 }
 
 /// Numbers of scratch a lane needs: the gathered rows, and the products of the block.
@@ -63,7 +68,7 @@ where
 {
     /// Computes all rows into `output`.
     pub(super) fn run<S: Simd>(&self, simd: S, output: Shared, finish: impl Finish, lanes: &mut [Buffer]) {
-        let pieces = self.rows.div_ceil(block::<S>());
+        let pieces = pieces::<S>(self.rows);
         let scratch: &[Buffer] = lanes;
         parallel(scratch.len(), pieces, |lane, piece| {
             let rows = part(self.rows, pieces, piece);
@@ -71,7 +76,7 @@ where
             simd.run(
                 #[inline(always)]
                 // SAFETY: a lane has scratch for a block, and no two blocks have a row in common.
-                || unsafe { self.block(simd, rows, lane, (output, finish)) },
+                || unsafe { self.block(simd, (rows, piece), lane, (output, finish)) },
             );
         });
     }
@@ -81,12 +86,11 @@ where
     unsafe fn block<S: Simd>(
         &self,
         simd: S,
-        rows: Range<usize>,
+        (rows, piece): (Range<usize>, usize),
         scratch: Shared,
         (output, finish): (Shared, impl Finish),
     ) {
         let products = block::<S>() * GATHERED_ROW;
-        let stream = streams::<S>(self.rows, self.columns);
         // A row without terms is zero: one empty chunk says so.
         let chunks = self.depth.div_ceil(DEPTH).max(1);
         for chunk in 0..chunks {
@@ -106,22 +110,43 @@ where
                 });
             }
         }
-        for (index, row) in rows.enumerate() {
-            let to = (self.place)(row);
-            for column in (0..self.columns).step_by(S::LANES) {
-                let count = S::LANES.min(self.columns - column);
-                let panel = column / S::PANEL;
-                let from = products + (panel * block::<S>() + index) * S::PANEL + column % S::PANEL;
-                // SAFETY: the product was computed above, and the row of the output belongs to this block.
+        // SAFETY: the products are computed, and the rows of the output belong to this piece.
+        unsafe { self.scatter(simd, (rows, piece), scratch.after(products), (output, finish)) };
+    }
+
+    /// Finishes the products of a block and writes them to their places.
+    #[inline(always)]
+    unsafe fn scatter<S: Simd>(
+        &self,
+        simd: S,
+        (rows, piece): (Range<usize>, usize),
+        products: Shared,
+        (output, finish): (Shared, impl Finish),
+    ) {
+        let stream = streams::<S>(self.rows, self.columns);
+        // SAFETY: the caller's piece.
+        unsafe { finish.begin(piece) };
+        for column in (0..self.columns).step_by(S::LANES) {
+            let count = S::LANES.min(self.columns - column);
+            let from = column / S::PANEL * block::<S>() * S::PANEL + column % S::PANEL;
+            let mut sums = [simd.splat(0.0); 2];
+            for (index, row) in rows.clone().enumerate() {
+                let to = (self.place)(row) + column;
+                // SAFETY: there is a product for this row, and its place in the output is nobody else's.
                 unsafe {
-                    let value = load_some(simd, scratch.at(from), S::LANES);
-                    let value = finish.finish(simd, value, (to + column, column), count);
+                    let value = simd.load(products.at(from + index * S::PANEL));
+                    let value = finish.finish(simd, value, (to, column), count);
+                    sums = finish.add(simd, sums, (value, column), count);
                     if stream {
-                        simd.stream(output.at(to + column), value);
+                        simd.stream(output.at(to), value);
                     } else {
-                        store_some(simd, output.at(to + column), count, value);
+                        store_some(simd, output.at(to), count, value);
                     }
                 }
+            }
+            if let Some(kept) = finish.sums() {
+                // SAFETY: the caller's piece.
+                unsafe { kept.keep(simd, (piece, column), count, sums) };
             }
         }
         simd.fence();

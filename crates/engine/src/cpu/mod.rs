@@ -20,6 +20,7 @@ mod input;
 mod kernel;
 mod network;
 mod normalize;
+mod normalize_backward;
 mod operation;
 mod parallel;
 mod plan;

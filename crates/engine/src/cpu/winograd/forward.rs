@@ -89,6 +89,12 @@ impl Forward {
         }
     }
 
+    /// Pieces the output of a batch is written in.
+    pub(crate) fn pieces<S: Simd>(&self, batch: usize) -> usize {
+        let room = if self.order == Order::Planes { S::ROWS } else { self.block::<S>() };
+        self.grids().0.count(batch).div_ceil(room)
+    }
+
     /// The convolution of a batch; `zeros` has a zero for each input channel.
     pub(crate) fn run<S: Simd>(
         &self,
@@ -123,7 +129,7 @@ impl Forward {
             Shared::reading(shared),
             streams::<S>(batch * self.geometry.pixels(), self.geometry.output.channels),
         );
-        let pieces = total.div_ceil(room);
+        let pieces = self.pieces::<S>(batch);
         parallel(scratch.len(), pieces, |lane, piece| {
             let tiles = part(total, pieces, piece);
             let at = Shared::reading(&scratch[lane]);
@@ -136,6 +142,7 @@ impl Forward {
                 #[inline(always)]
                 // SAFETY: tiles are pieces of the batch that nobody else works on.
                 || unsafe {
+                    finish.begin(piece);
                     for (index, tile) in tiles.clone().enumerate() {
                         enter.enter(simd, Map::Input, (images.at(0), zeros.at(0), tile), (&points, index));
                     }
@@ -143,7 +150,7 @@ impl Forward {
                         self.multiply(simd, (point, tiles.len()), (points, products), filter);
                     }
                     for (index, tile) in tiles.enumerate() {
-                        leave.leave(simd, (&products, index), (output, tile), (finish, stream));
+                        leave.leave(simd, (&products, index), (output, tile), (finish, stream, piece));
                     }
                     simd.fence();
                 },
@@ -166,7 +173,7 @@ impl Forward {
             Points { at: filter.after(POINTS * self.filter_plane::<S>()), plane: plane(room * inputs), room };
         let products =
             Points { at: points.at.after(POINTS * points.plane), plane: plane(room * outputs), room };
-        let pieces = room.div_ceil(S::ROWS);
+        let pieces = self.pieces::<S>(batch);
         parallel(lanes, pieces, |_, piece| {
             simd.run(
                 #[inline(always)]
@@ -190,10 +197,11 @@ impl Forward {
         parallel(lanes, pieces, |_, piece| {
             simd.run(
                 #[inline(always)]
-                || {
+                // SAFETY: the tiles and the sums belong to this piece.
+                || unsafe {
+                    finish.begin(piece);
                     for tile in part(room, pieces, piece) {
-                        // SAFETY: the tile belongs to this piece.
-                        unsafe { leave.leave(simd, (&products, tile), (output, tile), (finish, false)) };
+                        leave.leave(simd, (&products, tile), (output, tile), (finish, false, piece));
                     }
                 },
             );
