@@ -170,30 +170,10 @@ impl<S: Simd> Operation for Normalize<S> {
             let range = block * rows * channels..((block + 1) * rows).min(pixels) * channels;
             // SAFETY: blocks do not overlap.
             let output = unsafe { shared.slice(range.clone()) };
+            let residual = residual.map(|residual| &residual[range.clone()]);
             self.simd.run(
                 #[inline(always)]
-                || {
-                    let (scale, shift) = (&scale[..channels], &shift[..channels]);
-                    for (index, (to, pixel)) in output
-                        .chunks_exact_mut(channels)
-                        .zip(input[range.clone()].chunks_exact(channels))
-                        .enumerate()
-                    {
-                        let (to, pixel) = (&mut to[..channels], &pixel[..channels]);
-                        if let Some(residual) = residual {
-                            let residual = &residual[range.start + index * channels..][..channels];
-                            for channel in 0..channels {
-                                to[channel] =
-                                    (scale[channel] * pixel[channel] + shift[channel] + residual[channel])
-                                        .max(least);
-                            }
-                        } else {
-                            for channel in 0..channels {
-                                to[channel] = (scale[channel] * pixel[channel] + shift[channel]).max(least);
-                            }
-                        }
-                    }
-                },
+                || apply(&input[range], residual, output, (&scale[..channels], &shift[..channels], least)),
             );
         });
         memory.values[self.links.output] = output;
@@ -214,5 +194,33 @@ impl<S: Simd> Operation for Normalize<S> {
 
     fn sums_for(&self) -> Option<(usize, usize)> {
         Some((self.links.norm, (self.batch * self.pixels).div_ceil(rows(self.channels))))
+    }
+}
+
+/// `output = max(scale number + shift + residual, least)`, channel by channel.
+#[inline(always)]
+fn apply(
+    numbers: &[f32],
+    residual: Option<&[f32]>,
+    output: &mut [f32],
+    (scale, shift, least): (&[f32], &[f32], f32),
+) {
+    let channels = scale.len();
+    let shift = &shift[..channels];
+    for (index, (to, pixel)) in
+        output.chunks_exact_mut(channels).zip(numbers.chunks_exact(channels)).enumerate()
+    {
+        let (to, pixel) = (&mut to[..channels], &pixel[..channels]);
+        if let Some(residual) = residual {
+            let residual = &residual[index * channels..][..channels];
+            for channel in 0..channels {
+                let sum = scale[channel] * pixel[channel] + shift[channel] + residual[channel];
+                to[channel] = sum.max(least);
+            }
+        } else {
+            for channel in 0..channels {
+                to[channel] = (scale[channel] * pixel[channel] + shift[channel]).max(least);
+            }
+        }
     }
 }

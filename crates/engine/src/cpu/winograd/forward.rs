@@ -124,11 +124,8 @@ impl Forward {
         let (inputs, outputs) = self.channels::<S>();
         let (total, room) = (enter.count(batch), self.block::<S>());
         let plane = plane(room * inputs.max(outputs));
-        let (scratch, filter, stream) = (
-            &*lanes,
-            Shared::reading(shared),
-            streams::<S>(batch * self.geometry.pixels(), self.geometry.output.channels),
-        );
+        let stream = streams::<S>(batch * self.geometry.pixels(), self.geometry.output.channels);
+        let (scratch, filter) = (&*lanes, Shared::reading(shared));
         let pieces = self.pieces::<S>(batch);
         parallel(scratch.len(), pieces, |lane, piece| {
             let tiles = part(total, pieces, piece);
@@ -136,7 +133,7 @@ impl Forward {
             // The products of a point are written where the point before had its tiles, which are used up: one
             // buffer instead of two, and half the cache.
             let products = Points { at, plane, room };
-            // SAFETY: the scratch of the lane has room for one plane more than there are points.
+            // The scratch of the lane has room for one plane more than there are points.
             let points = Points { at: at.after(plane), ..products };
             simd.run(
                 #[inline(always)]
@@ -177,12 +174,10 @@ impl Forward {
         parallel(lanes, pieces, |_, piece| {
             simd.run(
                 #[inline(always)]
-                || {
+                // SAFETY: the tiles belong to this piece.
+                || unsafe {
                     for tile in part(room, pieces, piece) {
-                        // SAFETY: the tile belongs to this piece.
-                        unsafe {
-                            enter.enter(simd, Map::Input, (images.at(0), zeros.at(0), tile), (&points, tile));
-                        };
+                        enter.enter(simd, Map::Input, (images.at(0), zeros.at(0), tile), (&points, tile));
                     }
                 },
             );
