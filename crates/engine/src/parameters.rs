@@ -65,17 +65,17 @@ impl Parameters {
     ///
     /// Counts of batches are written as I64, which is what PyTorch expects of `num_batches_tracked`.
     pub fn to_safetensors(&self) -> Result<Vec<u8>, Error> {
-        let encode = |(name, tensor): (&String, &Tensor)| {
+        let entry = |(name, tensor): (&String, &Tensor)| {
             let count = name.ends_with("num_batches_tracked");
-            let bytes: Vec<u8> = if count {
-                tensor.values.iter().flat_map(|&value| (value as i64).to_le_bytes()).collect()
+            let bytes = if count {
+                encode(&tensor.values, |value| (value as i64).to_le_bytes())
             } else {
-                tensor.values.iter().flat_map(|value| value.to_le_bytes()).collect()
+                encode(&tensor.values, f32::to_le_bytes)
             };
             let dtype = if count { Dtype::I64 } else { Dtype::F32 };
             (name.clone(), tensor.shape.clone(), dtype, bytes)
         };
-        let encoded: Vec<_> = self.tensors.iter().map(encode).collect();
+        let encoded: Vec<_> = self.tensors.iter().map(entry).collect();
         let views = encoded
             .iter()
             .map(|(name, shape, dtype, bytes)| Ok((name, TensorView::new(*dtype, shape.clone(), bytes)?)))
@@ -93,6 +93,15 @@ impl Parameters {
         }
         Ok(parameters)
     }
+}
+
+/// Numbers as bytes, `N` each.
+fn encode<const N: usize>(values: &[f32], number: impl Fn(f32) -> [u8; N]) -> Vec<u8> {
+    let mut bytes = vec![0; N * values.len()];
+    for (bytes, &value) in bytes.as_chunks_mut::<N>().0.iter_mut().zip(values) {
+        *bytes = number(value);
+    }
+    bytes
 }
 
 /// The numbers of a tensor of any type we read.

@@ -29,7 +29,7 @@ pub(super) struct Sum<S> {
     pub(super) output: usize,
     pub(super) relu: bool,
     /// Whether the gradient of the output arrives with the ReLU's backward pass done.
-    pub(super) masked: bool,
+    pub(super) finished: bool,
     /// Numbers of an example.
     pub(super) size: usize,
     pub(super) gradient: usize,
@@ -61,7 +61,7 @@ impl<S: Simd> Operation for Sum<S> {
 
     fn backward(&mut self, memory: &mut Memory, pass: Pass) {
         let length = pass.batch * self.size;
-        if self.relu && !self.masked {
+        if self.relu && !self.finished {
             let mut gradient = take(&mut memory.gradients[self.gradient]);
             mask(self.simd, memory.lanes(), &mut gradient[..length], &memory.values[self.output]);
             memory.gradients[self.gradient] = gradient;

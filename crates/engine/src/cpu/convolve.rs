@@ -9,13 +9,14 @@ use super::{
     direct::{self, Flow},
     direct_data::Data,
     direct_filter,
-    finish::{Activate, Receive},
+    finish::{Activate, Finish, Observed, Receive, Sums},
     geometry::Geometry,
-    operation::{Inflow, Memory, Need, Operation, Pass},
+    operation::{Inflow, Memory, Need, Operation, Pass, Scratch},
     parallel::Shared,
     simd::Simd,
     winograd::{self, Turn},
 };
+use crate::Mode;
 
 /// How the three passes are computed.
 #[derive(Debug)]
@@ -43,8 +44,10 @@ pub(super) struct Links {
     pub(super) bias: Option<Range<usize>>,
     /// Whether the output is the positive part.
     pub(super) relu: bool,
+    /// The batch norm that reads the output, and where its running mean lies.
+    pub(super) observer: Option<(usize, Range<usize>)>,
     /// Whether the gradient of the output arrives with the ReLU's backward pass done.
-    pub(super) masked: bool,
+    pub(super) finished: bool,
     /// Where the gradient of the output lies.
     pub(super) gradient: usize,
     pub(super) inflow: Option<Inflow>,
@@ -98,12 +101,29 @@ impl<S: Simd> Convolve<S> {
         }
         memory.gradients[inflow.slot] = output;
     }
+
+    fn run_forward(&self, flow: &Flow<'_>, finish: impl Finish, scratch: &mut Scratch) {
+        match &self.kernels {
+            Kernels::Direct { .. } => direct::forward(self.simd, &self.geometry, flow, finish, scratch),
+            Kernels::Winograd { forward, zeros, .. } => {
+                forward.run(self.simd, (flow, zeros), finish, scratch);
+            }
+        }
+    }
+
+    /// Pieces the output of a batch is written in.
+    fn forward_pieces(&self, batch: usize) -> usize {
+        match &self.kernels {
+            Kernels::Direct { .. } => direct::pieces::<S>(batch * self.geometry.pixels()),
+            Kernels::Winograd { forward, .. } => forward.pieces::<S>(batch),
+        }
+    }
 }
 
 impl<S: Simd> Operation for Convolve<S> {
     fn forward(&mut self, memory: &mut Memory, pass: Pass) {
         let mut output = take(&mut memory.values[self.links.output]);
-        let Memory { values, weights, scratch, .. } = memory;
+        let Memory { values, weights, scratch, norms, statistics, .. } = memory;
         let bias = self.links.bias.clone().map_or(std::ptr::null(), |range| weights[range].as_ptr());
         let finish = Activate { bias, relu: self.links.relu };
         let flow = Flow {
@@ -112,18 +132,23 @@ impl<S: Simd> Operation for Convolve<S> {
             filter: &weights[self.links.weight.clone()],
             output: Shared::new(&mut output),
         };
-        match &self.kernels {
-            Kernels::Direct { .. } => direct::forward(self.simd, &self.geometry, &flow, finish, scratch),
-            Kernels::Winograd { forward, zeros, .. } => {
-                forward.run(self.simd, (&flow, zeros), finish, scratch);
+        match &self.links.observer {
+            Some((norm, running_mean)) if pass.mode == Mode::Train => {
+                let norm = &mut norms[*norm];
+                norm.pieces = self.forward_pieces(pass.batch);
+                let channels = self.geometry.output.channels;
+                let sums = Sums { at: Shared::new(&mut norm.sums), channels };
+                let about = Shared::reading(&statistics[running_mean.clone()]);
+                self.run_forward(&flow, Observed { finish, about, sums }, scratch);
             }
+            _ => self.run_forward(&flow, finish, scratch),
         }
         memory.values[self.links.output] = output;
     }
 
     fn backward(&mut self, memory: &mut Memory, pass: Pass) {
         let mut gradient = take(&mut memory.gradients[self.links.gradient]);
-        if self.links.relu && !self.links.masked {
+        if self.links.relu && !self.links.finished {
             let length = pass.batch * self.geometry.output.size();
             let output = &memory.values[self.links.output];
             mask(self.simd, memory.lanes(), &mut gradient[..length], output);
@@ -134,6 +159,10 @@ impl<S: Simd> Operation for Convolve<S> {
             self.backward_data(memory, used, inflow, pass.batch);
         }
         memory.gradients[self.links.gradient] = gradient;
+    }
+
+    fn sums_for(&self) -> Option<(usize, usize)> {
+        self.links.observer.as_ref().map(|(norm, _)| (*norm, self.forward_pieces(self.batch)))
     }
 
     fn need(&self) -> Need {

@@ -3,9 +3,11 @@
 //! A block of pixels at a time is gathered into rows that fit the caches, [`DEPTH`] terms of the sum at a time. That
 //! copy is a hundredth of the work, and takes all care of padding and strides away from the product.
 
+use std::ops::Range;
+
 use super::{
     buffer::Buffer,
-    finish::{Finish, load_some, store_some},
+    finish::{Finish, store_some, streams},
     geometry::Geometry,
     kernel::{DEPTH, GATHERED_ROW, Rows, Start, gathered_product},
     operation::Scratch,
@@ -19,6 +21,11 @@ const TILES: usize = 4;
 /// Pixels in a block.
 pub(super) const fn block<S: Simd>() -> usize {
     TILES * S::ROWS
+}
+
+/// Pieces in which this many rows are computed.
+pub(super) fn pieces<S: Simd>(rows: usize) -> usize {
+    rows.div_ceil(block::<S>())
 }
 
 /// Numbers of scratch a lane needs: the gathered rows, and the products of the block.
@@ -48,7 +55,7 @@ pub(super) struct Work<'a, G, P> {
     pub(super) columns: usize,
     /// The right operand: [column / PANEL][term][PANEL].
     pub(super) panels: &'a [f32],
-    /// Writes the terms of a row.
+    /// Writes some terms of some rows, [`GATHERED_ROW`] apart.
     pub(super) gather: G,
     /// Where the product of a row begins in the output.
     pub(super) place: P,
@@ -56,12 +63,12 @@ pub(super) struct Work<'a, G, P> {
 
 impl<G, P> Work<'_, G, P>
 where
-    G: Fn(usize, std::ops::Range<usize>, &mut [f32]) + Sync,
+    G: Fn(Range<usize>, Range<usize>, Shared) + Sync,
     P: Fn(usize) -> usize + Sync,
 {
     /// Computes all rows into `output`.
     pub(super) fn run<S: Simd>(&self, simd: S, output: Shared, finish: impl Finish, lanes: &mut [Buffer]) {
-        let pieces = self.rows.div_ceil(block::<S>());
+        let pieces = pieces::<S>(self.rows);
         let scratch: &[Buffer] = lanes;
         parallel(scratch.len(), pieces, |lane, piece| {
             let rows = part(self.rows, pieces, piece);
@@ -69,7 +76,7 @@ where
             simd.run(
                 #[inline(always)]
                 // SAFETY: a lane has scratch for a block, and no two blocks have a row in common.
-                || unsafe { self.block(simd, rows, lane, (output, finish)) },
+                || unsafe { self.block(simd, (rows, piece), lane, (output, finish)) },
             );
         });
     }
@@ -79,7 +86,7 @@ where
     unsafe fn block<S: Simd>(
         &self,
         simd: S,
-        rows: std::ops::Range<usize>,
+        (rows, piece): (Range<usize>, usize),
         scratch: Shared,
         (output, finish): (Shared, impl Finish),
     ) {
@@ -88,12 +95,7 @@ where
         let chunks = self.depth.div_ceil(DEPTH).max(1);
         for chunk in 0..chunks {
             let terms = part(self.depth, chunks, chunk);
-            for (index, row) in rows.clone().enumerate() {
-                // SAFETY: the scratch has room for a block of gathered rows.
-                let gathered =
-                    unsafe { scratch.slice(index * GATHERED_ROW..index * GATHERED_ROW + terms.len()) };
-                (self.gather)(row, terms.clone(), gathered);
-            }
+            (self.gather)(rows.clone(), terms.clone(), scratch);
             let start = if chunk == 0 { Start::Zero } else { Start::Add };
             for panel in 0..self.columns.div_ceil(S::PANEL) {
                 let right = &self.panels[(panel * self.depth + terms.start) * S::PANEL..];
@@ -108,20 +110,46 @@ where
                 });
             }
         }
-        for (index, row) in rows.enumerate() {
-            let to = (self.place)(row);
-            for column in (0..self.columns).step_by(S::LANES) {
-                let count = S::LANES.min(self.columns - column);
-                let panel = column / S::PANEL;
-                let from = products + (panel * block::<S>() + index) * S::PANEL + column % S::PANEL;
-                // SAFETY: the product was computed above, and the row of the output belongs to this block.
+        // SAFETY: the products are computed, and the rows of the output belong to this piece.
+        unsafe { self.scatter(simd, (rows, piece), scratch.after(products), (output, finish)) };
+    }
+
+    /// Finishes the products of a block and writes them to their places.
+    #[inline(always)]
+    unsafe fn scatter<S: Simd>(
+        &self,
+        simd: S,
+        (rows, piece): (Range<usize>, usize),
+        products: Shared,
+        (output, finish): (Shared, impl Finish),
+    ) {
+        let stream = streams::<S>(self.rows, self.columns);
+        // SAFETY: the caller's piece.
+        unsafe { finish.begin(piece) };
+        for column in (0..self.columns).step_by(S::LANES) {
+            let count = S::LANES.min(self.columns - column);
+            let from = column / S::PANEL * block::<S>() * S::PANEL + column % S::PANEL;
+            let mut sums = [simd.splat(0.0); 2];
+            for (index, row) in rows.clone().enumerate() {
+                let to = (self.place)(row) + column;
+                // SAFETY: there is a product for this row, and its place in the output is nobody else's.
                 unsafe {
-                    let value = load_some(simd, scratch.at(from), S::LANES);
-                    let value = finish.finish(simd, value, (to + column, column), count);
-                    store_some(simd, output.at(to + column), count, value);
+                    let value = simd.load(products.at(from + index * S::PANEL));
+                    let value = finish.finish(simd, value, (to, column), count);
+                    sums = finish.add(simd, sums, (value, column), count);
+                    if stream {
+                        simd.stream(output.at(to), value);
+                    } else {
+                        store_some(simd, output.at(to), count, value);
+                    }
                 }
             }
+            if let Some(kept) = finish.sums() {
+                // SAFETY: the caller's piece.
+                unsafe { kept.keep(simd, (piece, column), count, sums) };
+            }
         }
+        simd.fence();
     }
 }
 
@@ -137,14 +165,17 @@ pub(super) fn forward<S: Simd>(
     let Scratch { shared, lanes } = scratch;
     let (depth, columns, pixels) = (geometry.patch(), geometry.output.channels, geometry.pixels());
     pack::<S>(filter, depth, columns, shared, lanes.len());
-    let image = geometry.input.size();
     let work = Work {
         rows: batch * pixels,
         depth,
         columns,
         panels: shared,
-        gather: |row: usize, terms, to: &mut [f32]| {
-            geometry.gather(&images[row / pixels * image..][..image], row % pixels, terms, to);
+        gather: |rows, terms, to| {
+            simd.run(
+                #[inline(always)]
+                // SAFETY: the images are a buffer, and the scratch has room for a block of rows.
+                || unsafe { geometry.gather(simd, images, (rows, terms), to) },
+            );
         },
         place: |row| row * columns,
     };

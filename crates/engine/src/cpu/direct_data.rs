@@ -3,10 +3,13 @@
 //! With a stride above one, the pixels of the input fall into classes by their remainder: all pixels of a class lie
 //! under the same taps of the kernel. Each class is a product of its own; with stride one there is one class.
 
+use std::ops::Range;
+
 use super::{
     direct::{Flow, Work, panels},
     finish::Finish,
     geometry::Geometry,
+    kernel::GATHERED_ROW,
     operation::Scratch,
     parallel::{Shared, parallel},
     simd::Simd,
@@ -77,13 +80,14 @@ impl Data {
                 depth: class.taps.len() * self.geometry.output.channels,
                 columns: input.channels,
                 panels: shared,
-                gather: |row, terms, to: &mut [f32]| {
-                    self.gather(
-                        class,
-                        &gradient[row / pixels * self.geometry.output.size()..],
-                        pixel(row),
-                        (terms, to),
-                    );
+                gather: |rows: Range<usize>, terms: Range<usize>, to: Shared| {
+                    for (index, row) in rows.enumerate() {
+                        let start = index * GATHERED_ROW;
+                        // SAFETY: the scratch has room for a block of rows.
+                        let to = unsafe { to.slice(start..start + terms.len()) };
+                        let gradient = &gradient[row / pixels * self.geometry.output.size()..];
+                        self.gather(class, gradient, pixel(row), (terms.clone(), to));
+                    }
                 },
                 place: |row| {
                     let (y, x) = pixel(row);
@@ -100,7 +104,7 @@ impl Data {
         class: &Class,
         gradient: &[f32],
         (y, x): (usize, usize),
-        (terms, row): (std::ops::Range<usize>, &mut [f32]),
+        (terms, row): (Range<usize>, &mut [f32]),
     ) {
         let Geometry { output, stride, padding, .. } = self.geometry;
         let mut term = terms.start;

@@ -63,7 +63,7 @@ impl Filter {
                 self.sum_bias::<S>(gradient, part(rows, self.groups, group), (sums, group));
             }
         });
-        self.collect::<S>(shared, filter, bias, lanes.len());
+        self.collect(simd, shared, (filter, bias), lanes.len());
     }
 
     /// Sums the chunk of a filter over a group of pixels.
@@ -75,7 +75,6 @@ impl Filter {
         (pixels, group, chunk): (std::ops::Range<usize>, usize, usize),
         (sums, scratch): (Shared, Shared),
     ) {
-        let (image, per_image) = (self.geometry.input.size(), self.geometry.pixels());
         let (patch, channels) = (self.geometry.patch(), self.geometry.output.channels);
         let terms = part(patch, self.chunks, chunk);
         let sums_of_group = group * patch * self.columns::<S>();
@@ -84,17 +83,8 @@ impl Filter {
         // A group without pixels still has to set its sums to zero.
         loop {
             let count = block::<S>().min(pixels.end - first);
-            for index in 0..count {
-                let pixel = first + index;
-                // SAFETY: the scratch has room for a block of gathered rows.
-                let row = unsafe { scratch.slice(index * GATHERED_ROW..index * GATHERED_ROW + terms.len()) };
-                self.geometry.gather(
-                    &images[pixel / per_image * image..][..image],
-                    pixel % per_image,
-                    terms.clone(),
-                    row,
-                );
-            }
+            // SAFETY: the images are a buffer, and the scratch has room for a block of gathered rows.
+            unsafe { self.geometry.gather(simd, images, (first..first + count, terms.clone()), scratch) };
             for panel in 0..channels.div_ceil(S::PANEL) {
                 let right = gradient[(first * channels + panel * S::PANEL).min(gradient.len())..].as_ptr();
                 tiles(terms.len(), S::ROWS, |row, rows| {
@@ -133,30 +123,41 @@ impl Filter {
     }
 
     /// Adds the sums of the groups in order, and brings them into the layout of the filter.
-    fn collect<S: Simd>(&self, shared: &[f32], filter: &mut [f32], bias: Option<&mut [f32]>, lanes: usize) {
-        let (patch, channels, columns) =
-            (self.geometry.patch(), self.geometry.output.channels, self.columns::<S>());
+    fn collect<S: Simd>(
+        &self,
+        simd: S,
+        sums: &[f32],
+        (filter, bias): (&mut [f32], Option<&mut [f32]>),
+        lanes: usize,
+    ) {
+        let (patch, channels) = (self.geometry.patch(), self.geometry.output.channels);
         let to = Shared::new(filter);
-        let pieces = self.chunks;
-        parallel(lanes, pieces, |_, piece| {
-            for term in part(patch, pieces, piece) {
-                // SAFETY: pieces have no term in common.
-                let row = unsafe { to.slice(term * channels..(term + 1) * channels) };
-                for (panel, row) in row.chunks_mut(S::PANEL).enumerate() {
-                    row.fill(0.0);
-                    for group in 0..self.groups {
-                        let from = &shared[group * patch * columns + (panel * patch + term) * S::PANEL..];
-                        row.iter_mut().zip(from).for_each(|(sum, number)| *sum += number);
+        parallel(lanes, self.chunks, |_, chunk| {
+            simd.run(
+                #[inline(always)]
+                || {
+                    for term in part(patch, self.chunks, chunk) {
+                        // SAFETY: chunks have no term in common.
+                        let row = unsafe { to.slice(term * channels..(term + 1) * channels) };
+                        for (panel, row) in row.chunks_mut(S::PANEL).enumerate() {
+                            self.add_groups::<S>(&sums[(panel * patch + term) * S::PANEL..], patch, row);
+                        }
                     }
-                }
-            }
+                },
+            );
         });
         if let Some(bias) = bias {
-            bias.fill(0.0);
-            for group in 0..self.groups {
-                let from = &shared[(self.groups * patch + group) * columns..];
-                bias.iter_mut().zip(from).for_each(|(sum, number)| *sum += number);
-            }
+            self.add_groups::<S>(&sums[self.groups * patch * self.columns::<S>()..], 1, bias);
+        }
+    }
+
+    /// Adds what each group has, `rows` rows of all columns apart.
+    #[inline(always)]
+    fn add_groups<S: Simd>(&self, sums: &[f32], rows: usize, total: &mut [f32]) {
+        total.fill(0.0);
+        for group in 0..self.groups {
+            let from = &sums[group * rows * self.columns::<S>()..];
+            total.iter_mut().zip(from).for_each(|(sum, number)| *sum += number);
         }
     }
 }

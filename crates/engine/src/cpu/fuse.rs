@@ -22,6 +22,8 @@ pub(super) struct Fused<'a> {
     pub(super) output: usize,
     /// Whether the logits depend on it. What is not alive runs forward only, for its running statistics.
     pub(super) alive: bool,
+    /// Which batch norm it is, counted in the order they run.
+    pub(super) norm: Option<usize>,
 }
 
 /// The operations of an architecture, and the shape of every value they use.
@@ -59,10 +61,12 @@ pub(super) fn fuse(architecture: &Architecture) -> Result<Fusion<'_>, Error> {
         if matches!(node.layer, Layer::Relu | Layer::Dropout { .. }) {
             shapes[last + 1] = shapes[input];
         }
-        operations.push(Fused { node, input, residual, relu, output: last + 1, alive: false });
+        operations.push(Fused { node, input, residual, relu, output: last + 1, alive: false, norm: None });
     }
     // An operation runs when its last layer would, and that layer's value is its output.
     operations.sort_by_key(|fused| fused.output);
+    let norms = operations.iter_mut().filter(|fused| fused.node.layer == Layer::BatchNorm);
+    norms.enumerate().for_each(|(index, fused)| fused.norm = Some(index));
     let output = places[nodes.len()];
     mark_alive(&mut operations, output);
     Ok(Fusion { operations, shapes, output })

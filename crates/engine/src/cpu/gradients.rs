@@ -16,7 +16,7 @@ pub(super) struct Route {
     /// The gradient of what is added.
     pub(super) residual: Option<Inflow>,
     /// Whether the gradient of the output arrives with the ReLU's backward pass done.
-    pub(super) masked: bool,
+    pub(super) finished: bool,
 }
 
 /// The gradients of a whole network.
@@ -58,7 +58,8 @@ impl Fused<'_> {
         matches!(self.node.layer, Layer::BatchNorm | Layer::Relu | Layer::Add | Layer::Dropout { .. })
     }
 
-    fn is_product(&self) -> bool {
+    /// Whether it is a convolution or a linear layer.
+    pub(super) fn is_product(&self) -> bool {
         matches!(self.node.layer, Layer::Convolution(_) | Layer::Linear { .. })
     }
 }
@@ -92,7 +93,7 @@ pub(super) fn route(fusion: &Fusion<'_>, input_gradient: bool) -> Routes {
         if let Some(inflow) = inflow.as_mut().filter(|_| fused.is_product()) {
             inflow.activated = activated(fusion, index, fused.input);
         }
-        routes[index] = Some(Route { gradient, inflow, residual, masked: masked(fusion, fused) });
+        routes[index] = Some(Route { gradient, inflow, residual, finished: finished(fusion, fused) });
         if !kept {
             slots.free.push(gradient);
         }
@@ -124,8 +125,7 @@ fn activated(fusion: &Fusion<'_>, index: usize, value: usize) -> Option<usize> {
     (relu && last_writer(fusion, value) == Some(index)).then_some(value)
 }
 
-/// Whether the operation that completes the gradient of this one's output does the ReLU's backward pass.
-fn masked(fusion: &Fusion<'_>, fused: &Fused<'_>) -> bool {
-    let writer = last_writer(fusion, fused.output).map(|index| &fusion.operations[index]);
-    fused.relu && writer.is_some_and(|writer| writer.is_product() && writer.residual.is_none())
+/// Whether the operation that completes the gradient of this one's output is one that finishes it as it writes.
+fn finished(fusion: &Fusion<'_>, fused: &Fused<'_>) -> bool {
+    last_writer(fusion, fused.output).is_some_and(|index| fusion.operations[index].is_product())
 }

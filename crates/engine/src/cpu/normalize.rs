@@ -6,9 +6,7 @@
 use std::{mem::take, ops::Range};
 
 use super::{
-    activation::mask,
-    buffer::Buffer,
-    operation::{BLOCK, Inflow, Memory, Operation, Pass},
+    operation::{BLOCK, Inflow, Memory, Norm, Operation, Pass},
     parallel::{Shared, parallel},
     simd::Simd,
 };
@@ -22,18 +20,14 @@ const MOMENTUM: f64 = 0.1;
 /// A batch norm with its place in the plan.
 #[derive(Debug)]
 pub(super) struct Normalize<S> {
-    simd: S,
-    links: Links,
-    channels: usize,
+    pub(super) simd: S,
+    pub(super) links: Links,
+    pub(super) channels: usize,
     /// Pixels of an example.
     pixels: usize,
+    batch: usize,
     /// The numbers a pass multiplies each channel by, and adds.
-    terms: [Vec<f32>; 3],
-    /// Mean and inverse deviation of the last training batch.
-    mean: Vec<f32>,
-    inverse: Vec<f32>,
-    /// Sums of each block: two numbers a channel.
-    sums: Buffer,
+    pub(super) terms: [Vec<f32>; 3],
 }
 
 /// What a batch norm reads and writes.
@@ -44,8 +38,12 @@ pub(super) struct Links {
     pub(super) residual: Option<usize>,
     pub(super) output: usize,
     pub(super) relu: bool,
+    /// Which of the norms it is.
+    pub(super) norm: usize,
+    /// Whether the convolution before has summed what the statistics need.
+    pub(super) observed: bool,
     /// Whether the gradient of the output arrives with the ReLU's backward pass done.
-    pub(super) masked: bool,
+    pub(super) finished: bool,
     /// Scale and shift among the weights.
     pub(super) scale: Range<usize>,
     pub(super) shift: Range<usize>,
@@ -58,25 +56,25 @@ pub(super) struct Links {
 
 impl<S: Simd> Normalize<S> {
     pub(super) fn new(simd: S, (channels, pixels): (usize, usize), batch: usize, links: Links) -> Self {
-        let each = || vec![0.0; channels];
-        let sums = Buffer::zeros((batch * pixels).div_ceil(rows(channels)) * 2 * channels);
-        let terms = [each(), each(), each()];
-        Self { simd, links, channels, pixels, terms, mean: each(), inverse: each(), sums }
+        let terms = [(); 3].map(|()| vec![0.0; channels]);
+        Self { simd, links, channels, pixels, batch, terms }
     }
 
     /// Adds up two numbers a channel over all pixels: `sum(block of pixels, sums)` does so for one block.
-    fn reduce(
-        &mut self,
+    pub(super) fn reduce(
+        &self,
+        norm: &mut Norm,
         lanes: usize,
         pixels: usize,
         sum: impl Fn(Range<usize>, &mut [f32], &mut [f32]) + Sync,
     ) {
         let (channels, rows) = (self.channels, rows(self.channels));
-        let sums = Shared::new(&mut self.sums);
-        parallel(lanes, pixels.div_ceil(rows), |_, block| {
+        let sums = Shared::new(&mut norm.sums);
+        norm.pieces = pixels.div_ceil(rows);
+        parallel(lanes, norm.pieces, |_, block| {
             // SAFETY: each block has sums of its own.
-            let (first, second) = unsafe { sums.slice(block * 2 * channels..(block + 1) * 2 * channels) }
-                .split_at_mut(channels);
+            let sums = unsafe { sums.slice(block * 2 * channels..(block + 1) * 2 * channels) };
+            let (first, second) = sums.split_at_mut(channels);
             first.fill(0.0);
             second.fill(0.0);
             let range = block * rows * channels..((block + 1) * rows).min(pixels) * channels;
@@ -87,56 +85,55 @@ impl<S: Simd> Normalize<S> {
         });
     }
 
-    /// Both sums of a channel over all blocks.
-    fn total(&self, channel: usize, pixels: usize) -> (f64, f64) {
-        let blocks = self.sums.chunks_exact(2 * self.channels).take(pixels.div_ceil(rows(self.channels)));
-        let add = |(a, b), block: &[f32]| {
-            (a + f64::from(block[channel]), b + f64::from(block[self.channels + channel]))
-        };
-        blocks.fold((0.0, 0.0), add)
-    }
-
-    /// The statistics of the batch; the running ones move towards them.
-    fn observe(&mut self, memory: &mut Memory, pixels: usize) {
-        let (input, channels) = (&memory.values[self.links.input], self.channels);
-        let [mean, variance, tracked] = self.links.running.clone();
-        let about = &memory.statistics[mean.clone()];
-        self.reduce(memory.lanes(), pixels, |range, first, second| {
+    /// Sums the numbers, relative to the running mean, and their squares.
+    fn observe(&self, memory: &mut Memory, pixels: usize) {
+        let lanes = memory.lanes();
+        let Memory { values, statistics, norms, .. } = memory;
+        let (input, channels) = (&values[self.links.input], self.channels);
+        let about = &statistics[self.links.running[0].clone()];
+        self.reduce(&mut norms[self.links.norm], lanes, pixels, |range, first, second| {
             for pixel in input[range].chunks_exact(channels) {
-                for (((sum, square), &number), &about) in
-                    first.iter_mut().zip(&mut *second).zip(pixel).zip(about)
-                {
+                let sums = first.iter_mut().zip(&mut *second);
+                for (((sum, square), &number), &about) in sums.zip(pixel).zip(about) {
                     let apart = number - about;
                     *sum += apart;
                     *square += apart * apart;
                 }
             }
         });
-        let count = pixels as f64;
-        for channel in 0..channels {
-            let (sum, square) = self.total(channel, pixels);
-            let running = &mut memory.statistics[mean.start + channel];
+    }
+
+    /// The statistics of the batch from their sums; the running ones move towards them.
+    fn learn(&self, memory: &mut Memory, pixels: usize) {
+        let Memory { statistics, norms, .. } = memory;
+        let (norm, count) = (&mut norms[self.links.norm], pixels as f64);
+        norm.add_up();
+        let [mean, variance, tracked] = &self.links.running;
+        for channel in 0..self.channels {
+            let (sum, square) = (norm.totals[channel], norm.totals[self.channels + channel]);
+            let running = &mut statistics[mean.start + channel];
             let batch_mean = f64::from(*running) + sum / count;
             let batch_variance = (square / count - (sum / count).powi(2)).max(0.0);
-            self.mean[channel] = batch_mean as f32;
-            self.inverse[channel] = (1.0 / (batch_variance + EPSILON).sqrt()) as f32;
+            norm.mean[channel] = batch_mean as f32;
+            norm.inverse[channel] = (1.0 / (batch_variance + EPSILON).sqrt()) as f32;
             let towards =
                 |running: f32, seen: f64| ((1.0 - MOMENTUM) * f64::from(running) + MOMENTUM * seen) as f32;
             *running = towards(*running, batch_mean);
-            let running = &mut memory.statistics[variance.start + channel];
+            let running = &mut statistics[variance.start + channel];
             *running = towards(*running, batch_variance * count / (count - 1.0).max(1.0));
         }
-        memory.statistics[tracked.start] += 1.0;
+        statistics[tracked.start] += 1.0;
     }
 
     /// What each channel is multiplied by, and what is added.
     fn prepare(&mut self, memory: &Memory, mode: Mode) {
         let [mean, variance, _] = &self.links.running;
+        let norm = &memory.norms[self.links.norm];
         for channel in 0..self.channels {
             let (scale, shift) =
                 (&memory.weights[self.links.scale.clone()], &memory.weights[self.links.shift.clone()]);
             let (mean, inverse) = match mode {
-                Mode::Train => (self.mean[channel], self.inverse[channel]),
+                Mode::Train => (norm.mean[channel], norm.inverse[channel]),
                 Mode::Evaluate => {
                     let variance = f64::from(memory.statistics[variance.start + channel]);
                     (memory.statistics[mean.start + channel], (1.0 / (variance + EPSILON).sqrt()) as f32)
@@ -146,99 +143,10 @@ impl<S: Simd> Normalize<S> {
             self.terms[1][channel] = shift[channel] - mean * self.terms[0][channel];
         }
     }
-
-    /// Sums of the gradient, and of the gradient times the number's distance from the mean.
-    fn reduce_gradient(&mut self, memory: &Memory, gradient: &mut Buffer, pixels: usize) {
-        let (input, channels) = (&memory.values[self.links.input], self.channels);
-        if self.links.relu && !self.links.masked {
-            mask(
-                self.simd,
-                memory.lanes(),
-                &mut gradient[..pixels * channels],
-                &memory.values[self.links.output],
-            );
-        }
-        let mean = take(&mut self.mean);
-        let gradient = &*gradient;
-        self.reduce(memory.lanes(), pixels, |range, first, second| {
-            let about = &mean[..channels];
-            for (pixel, slopes) in
-                input[range.clone()].chunks_exact(channels).zip(gradient[range].chunks_exact(channels))
-            {
-                let (first, second) = (&mut first[..channels], &mut second[..channels]);
-                let (pixel, slopes) = (&pixel[..channels], &slopes[..channels]);
-                for channel in 0..channels {
-                    first[channel] += slopes[channel];
-                    second[channel] += slopes[channel] * (pixel[channel] - about[channel]);
-                }
-            }
-        });
-        self.mean = mean;
-    }
-
-    /// The gradients of scale and shift; then the input's gradient is `a slope + b number + c` of each channel.
-    fn solve(&mut self, memory: &mut Memory, pixels: usize) {
-        let count = pixels as f64;
-        for channel in 0..self.channels {
-            let (slopes, products) = self.total(channel, pixels);
-            let (mean, inverse) = (f64::from(self.mean[channel]), f64::from(self.inverse[channel]));
-            memory.slopes[self.links.scale.start + channel] = (products * inverse) as f32;
-            memory.slopes[self.links.shift.start + channel] = slopes as f32;
-            let scale = f64::from(memory.weights[self.links.scale.start + channel]) * inverse;
-            let slant = scale * products * inverse * inverse / count;
-            self.terms[0][channel] = scale as f32;
-            self.terms[1][channel] = -slant as f32;
-            self.terms[2][channel] = (slant * mean - scale * slopes / count) as f32;
-        }
-    }
-
-    /// Writes the gradient of the input, over that of the output where they share a buffer.
-    fn spread(&mut self, memory: &mut Memory, inflow: Inflow, pixels: usize) {
-        let (mut own, mut other) = memory.take_gradients(self.links.gradient, inflow.slot);
-        let (slopes, to) = match &mut other {
-            Some(other) => (Shared::reading(&own), Shared::new(other)),
-            None => (Shared::new(&mut own), Shared::new(&mut own)),
-        };
-        let (input, channels, rows) = (&memory.values[self.links.input], self.channels, rows(self.channels));
-        let terms = self.terms.each_ref().map(|terms| &terms[..channels]);
-        parallel(memory.lanes(), pixels.div_ceil(rows), |_, block| {
-            let range = block * rows * channels..((block + 1) * rows).min(pixels) * channels;
-            self.simd.run(
-                #[inline(always)]
-                || {
-                    for (index, pixel) in input[range.clone()].chunks_exact(channels).enumerate() {
-                        let start = range.start + index * channels;
-                        // SAFETY: blocks do not overlap; each number is read before it is written.
-                        unsafe { slant(pixel, (slopes.at(start), to.at(start)), terms, inflow.add) };
-                    }
-                },
-            );
-        });
-        memory.gradients[self.links.gradient] = own;
-        if let Some(other) = other {
-            memory.gradients[inflow.slot] = other;
-        }
-    }
-}
-
-/// `to (+)= a slope + b number + c` for the channels of a pixel.
-///
-/// # Safety
-/// `slopes` must be readable and `to` writable for all channels; both may be the same place.
-#[inline(always)]
-unsafe fn slant(pixel: &[f32], (slopes, to): (*const f32, *mut f32), [a, b, c]: [&[f32]; 3], add: bool) {
-    let (a, b, c) = (&a[..pixel.len()], &b[..pixel.len()], &c[..pixel.len()]);
-    for channel in 0..pixel.len() {
-        // SAFETY: what the caller promises.
-        unsafe {
-            let number = a[channel] * *slopes.add(channel) + b[channel] * pixel[channel] + c[channel];
-            *to.add(channel) = if add { *to.add(channel) + number } else { number };
-        }
-    }
 }
 
 /// Pixels in a block.
-fn rows(channels: usize) -> usize {
+pub(super) fn rows(channels: usize) -> usize {
     (BLOCK / channels).max(1)
 }
 
@@ -246,7 +154,10 @@ impl<S: Simd> Operation for Normalize<S> {
     fn forward(&mut self, memory: &mut Memory, pass: Pass) {
         let pixels = pass.batch * self.pixels;
         if pass.mode == Mode::Train {
-            self.observe(memory, pixels);
+            if !self.links.observed {
+                self.observe(memory, pixels);
+            }
+            self.learn(memory, pixels);
         }
         self.prepare(memory, pass.mode);
         let mut output = take(&mut memory.values[self.links.output]);
@@ -259,30 +170,10 @@ impl<S: Simd> Operation for Normalize<S> {
             let range = block * rows * channels..((block + 1) * rows).min(pixels) * channels;
             // SAFETY: blocks do not overlap.
             let output = unsafe { shared.slice(range.clone()) };
+            let residual = residual.map(|residual| &residual[range.clone()]);
             self.simd.run(
                 #[inline(always)]
-                || {
-                    let (scale, shift) = (&scale[..channels], &shift[..channels]);
-                    for (index, (to, pixel)) in output
-                        .chunks_exact_mut(channels)
-                        .zip(input[range.clone()].chunks_exact(channels))
-                        .enumerate()
-                    {
-                        let (to, pixel) = (&mut to[..channels], &pixel[..channels]);
-                        if let Some(residual) = residual {
-                            let residual = &residual[range.start + index * channels..][..channels];
-                            for channel in 0..channels {
-                                to[channel] =
-                                    (scale[channel] * pixel[channel] + shift[channel] + residual[channel])
-                                        .max(least);
-                            }
-                        } else {
-                            for channel in 0..channels {
-                                to[channel] = (scale[channel] * pixel[channel] + shift[channel]).max(least);
-                            }
-                        }
-                    }
-                },
+                || apply(&input[range], residual, output, (&scale[..channels], &shift[..channels], least)),
             );
         });
         memory.values[self.links.output] = output;
@@ -291,15 +182,45 @@ impl<S: Simd> Operation for Normalize<S> {
     fn backward(&mut self, memory: &mut Memory, pass: Pass) {
         let pixels = pass.batch * self.pixels;
         let length = pixels * self.channels;
-        let mut gradient = take(&mut memory.gradients[self.links.gradient]);
-        self.reduce_gradient(memory, &mut gradient, pixels);
-        memory.gradients[self.links.gradient] = gradient;
+        self.reduce_gradient(memory, pixels);
         if let Some(inflow) = self.links.residual_inflow {
             memory.deliver(self.links.gradient, inflow, length);
         }
         self.solve(memory, pixels);
         if let Some(inflow) = self.links.inflow {
             self.spread(memory, inflow, pixels);
+        }
+    }
+
+    fn sums_for(&self) -> Option<(usize, usize)> {
+        Some((self.links.norm, (self.batch * self.pixels).div_ceil(rows(self.channels))))
+    }
+}
+
+/// `output = max(scale number + shift + residual, least)`, channel by channel.
+#[inline(always)]
+fn apply(
+    numbers: &[f32],
+    residual: Option<&[f32]>,
+    output: &mut [f32],
+    (scale, shift, least): (&[f32], &[f32], f32),
+) {
+    let channels = scale.len();
+    let shift = &shift[..channels];
+    for (index, (to, pixel)) in
+        output.chunks_exact_mut(channels).zip(numbers.chunks_exact(channels)).enumerate()
+    {
+        let (to, pixel) = (&mut to[..channels], &pixel[..channels]);
+        if let Some(residual) = residual {
+            let residual = &residual[index * channels..][..channels];
+            for channel in 0..channels {
+                let sum = scale[channel] * pixel[channel] + shift[channel] + residual[channel];
+                to[channel] = sum.max(least);
+            }
+        } else {
+            for channel in 0..channels {
+                to[channel] = (scale[channel] * pixel[channel] + shift[channel]).max(least);
+            }
         }
     }
 }

@@ -22,7 +22,23 @@ pub(super) struct Memory {
     pub(super) slopes: Buffer,
     /// Running statistics.
     pub(super) statistics: Buffer,
+    /// What the batch norms and the convolutions around them tell each other.
+    pub(super) norms: Vec<Norm>,
     pub(super) scratch: Scratch,
+}
+
+/// Statistics of a batch norm: means of the last batch, and sums on the way to them.
+#[derive(Debug, Default)]
+pub(super) struct Norm {
+    /// Mean and inverse deviation of each channel in the last training batch.
+    pub(super) mean: Vec<f32>,
+    pub(super) inverse: Vec<f32>,
+    /// Two sums a channel for each piece of the work that summed.
+    pub(super) sums: Buffer,
+    /// How many pieces there were.
+    pub(super) pieces: usize,
+    /// The sums of all pieces.
+    pub(super) totals: Vec<f64>,
 }
 
 /// Memory an operation may use while it runs.
@@ -66,9 +82,30 @@ pub(super) trait Operation: Send {
     fn forward(&mut self, memory: &mut Memory, pass: Pass);
     /// Computes the gradients of inputs and parameters from the gradient of the output.
     fn backward(&mut self, memory: &mut Memory, pass: Pass);
+    /// The batch norm it sums for, and in how many pieces.
+    fn sums_for(&self) -> Option<(usize, usize)> {
+        None
+    }
     /// What it needs to run.
     fn need(&self) -> Need {
         Need::default()
+    }
+}
+
+impl Norm {
+    /// A norm of this many channels that sums in at most this many pieces.
+    pub(super) fn new(channels: usize, pieces: usize) -> Self {
+        let each = || vec![0.0; channels];
+        let (sums, totals) = (Buffer::zeros(2 * channels * pieces), vec![0.0; 2 * channels]);
+        Self { mean: each(), inverse: each(), sums, pieces: 0, totals }
+    }
+
+    /// Adds up the sums of all pieces, in order and in double precision: the first of each channel, then the second.
+    pub(super) fn add_up(&mut self) {
+        self.totals.fill(0.0);
+        for sums in self.sums.chunks_exact(self.totals.len()).take(self.pieces) {
+            self.totals.iter_mut().zip(sums).for_each(|(total, &sum)| *total += f64::from(sum));
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! From an architecture to operations and buffers: everything that is decided before the first batch.
 
+use std::ops::Range;
+
 use super::{
     Settings,
     activation::Sum,
@@ -10,7 +12,7 @@ use super::{
     geometry::Geometry,
     gradients::{Route, Routes, route},
     normalize::{self, Normalize},
-    operation::{Memory, Operation, Scratch},
+    operation::{Memory, Norm, Operation, Scratch},
     pool::{self, AveragePool, MaxPool, Windows},
     simd::Simd,
     store::Store,
@@ -62,6 +64,7 @@ pub(super) fn plan<S: Simd>(
     }
     let mut memory = allocate(&fusion, &routes, &store, settings.batch);
     memory.scratch = scratch(&operations);
+    memory.norms = norms(&fusion, &operations);
     store.initialize(&mut memory, settings.seed);
     let (output, logits, input_gradient) = (fusion.output, routes.logits, routes.input);
     Ok(Plan { operations, memory, store, output, logits, input_gradient })
@@ -75,6 +78,7 @@ fn allocate(fusion: &Fusion<'_>, routes: &Routes, store: &Store, batch: usize) -
         weights: Buffer::zeros(store.weights),
         slopes: Buffer::zeros(store.trained),
         statistics: Buffer::zeros(store.statistics),
+        norms: Vec::new(),
         scratch: Scratch::default(),
     };
     let outputs = fusion.operations.iter().map(|fused| fused.output);
@@ -93,7 +97,34 @@ fn scratch(operations: &[(Box<dyn Operation>, bool)]) -> Scratch {
     Scratch { shared: Buffer::zeros(shared), lanes }
 }
 
+/// What batch norms and convolutions tell each other, with room for the most pieces any of them sums in.
+fn norms(fusion: &Fusion<'_>, operations: &[(Box<dyn Operation>, bool)]) -> Vec<Norm> {
+    let sums: Vec<_> = operations.iter().filter_map(|(operation, _)| operation.sums_for()).collect();
+    let norms = fusion.operations.iter().filter(|fused| fused.norm.is_some());
+    norms
+        .enumerate()
+        .map(|(index, fused)| {
+            let pieces = sums.iter().filter(|(norm, _)| *norm == index).map(|(_, pieces)| *pieces).max();
+            Norm::new(fusion.shapes[fused.input].channels, pieces.unwrap_or(0))
+        })
+        .collect()
+}
+
 impl<S: Simd> Builder<'_, S> {
+    /// The first batch norm that reads what an operation puts out, and its running mean.
+    fn observer(&self, fused: &Fused<'_>) -> Option<(usize, Range<usize>)> {
+        let reads = |reader: &&Fused<'_>| reader.input == fused.output && reader.norm.is_some();
+        let reader = self.fusion.operations.iter().find(reads)?;
+        Some((reader.norm?, self.store.range(&reader.node.name, "running_mean")?))
+    }
+
+    /// Whether a batch norm is the observer of a convolution.
+    fn observed(&self, norm: &Fused<'_>) -> bool {
+        let product = |fused: &&Fused<'_>| fused.output == norm.input && fused.is_product();
+        let producer = self.fusion.operations.iter().find(product);
+        producer.and_then(|fused| self.observer(fused)).is_some_and(|(first, _)| Some(first) == norm.norm)
+    }
+
     fn operation(&self, fused: &Fused<'_>, route: &Route) -> Result<Box<dyn Operation>, Error> {
         Ok(match fused.node.layer {
             Layer::Convolution(settings) => self.product(fused, route, Some(settings)),
@@ -133,7 +164,8 @@ impl<S: Simd> Builder<'_, S> {
             weight: self.store.range(name, "weight").unwrap_or_default(),
             bias: self.store.range(name, "bias"),
             relu: fused.relu,
-            masked: route.masked,
+            observer: self.observer(fused),
+            finished: route.finished,
             gradient: route.gradient,
             inflow: route.inflow,
         };
@@ -148,7 +180,9 @@ impl<S: Simd> Builder<'_, S> {
             residual: fused.residual,
             output: fused.output,
             relu: fused.relu,
-            masked: route.masked,
+            norm: fused.norm.unwrap_or_default(),
+            observed: self.observed(fused),
+            finished: route.finished,
             scale: range("weight"),
             shift: range("bias"),
             running: ["running_mean", "running_var", "num_batches_tracked"].map(range),
@@ -166,7 +200,7 @@ impl<S: Simd> Builder<'_, S> {
             inputs: (fused.input, fused.residual),
             output: fused.output,
             relu: fused.relu,
-            masked: route.masked,
+            finished: route.finished,
             size: self.fusion.shapes[fused.output].size(),
             gradient: route.gradient,
             inflows: [route.residual, route.inflow].into_iter().flatten().collect(),

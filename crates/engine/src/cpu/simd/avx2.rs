@@ -1,8 +1,8 @@
 //! Eight lanes: AVX2 with fused multiply-add.
 
 use std::arch::x86_64::{
-    __m256, __m256i, _CMP_GT_OQ, _MM_HINT_ET0, _mm_prefetch, _mm_sfence, _mm256_add_ps, _mm256_and_ps,
-    _mm256_cmp_ps, _mm256_cmpgt_epi32, _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_maskload_ps,
+    __m256, __m256i, _CMP_GT_OQ, _MM_HINT_ET0, _MM_HINT_T0, _mm_prefetch, _mm_sfence, _mm256_add_ps,
+    _mm256_and_ps, _mm256_cmp_ps, _mm256_cmpgt_epi32, _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_maskload_ps,
     _mm256_maskstore_ps, _mm256_max_ps, _mm256_mul_ps, _mm256_set1_epi32, _mm256_set1_ps, _mm256_setr_epi32,
     _mm256_setzero_ps, _mm256_storeu_ps, _mm256_stream_ps, _mm256_sub_ps,
 };
@@ -111,6 +111,11 @@ impl Simd for Avx2 {
     #[inline(always)]
     fn fence(self) {
         unsafe { _mm_sfence() }
+    }
+
+    #[inline(always)]
+    fn prefetch(self, line: *const f32) {
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.cast()) }
     }
 
     #[inline(always)]

@@ -1,10 +1,10 @@
 //! Sixteen lanes: AVX-512.
 
 use std::arch::x86_64::{
-    __m512, __mmask16, _CMP_GT_OQ, _MM_HINT_ET0, _mm_prefetch, _mm_sfence, _mm512_add_ps, _mm512_cmp_ps_mask,
-    _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_mask_storeu_ps, _mm512_maskz_loadu_ps, _mm512_maskz_mov_ps,
-    _mm512_max_ps, _mm512_mul_ps, _mm512_set1_ps, _mm512_setzero_ps, _mm512_storeu_ps, _mm512_stream_ps,
-    _mm512_sub_ps,
+    __m512, __mmask16, _CMP_GT_OQ, _MM_HINT_ET0, _MM_HINT_T0, _mm_prefetch, _mm_sfence, _mm512_add_ps,
+    _mm512_cmp_ps_mask, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_mask_storeu_ps, _mm512_maskz_loadu_ps,
+    _mm512_maskz_mov_ps, _mm512_max_ps, _mm512_mul_ps, _mm512_set1_ps, _mm512_setzero_ps, _mm512_storeu_ps,
+    _mm512_stream_ps, _mm512_sub_ps,
 };
 
 use super::Simd;
@@ -112,6 +112,11 @@ impl Simd for Avx512 {
     #[inline(always)]
     fn fence(self) {
         unsafe { _mm_sfence() }
+    }
+
+    #[inline(always)]
+    fn prefetch(self, line: *const f32) {
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.cast()) }
     }
 
     #[inline(always)]

@@ -78,6 +78,8 @@ pub(super) trait Simd: Copy + Send + Sync + 'static {
 
     /// Makes streamed numbers visible to other threads.
     fn fence(self) {}
+    /// Asks for a line that will be read soon.
+    fn prefetch(self, _line: *const f32) {}
     /// Asks for a line that will be written soon.
     fn prefetch_write(self, _line: *const f32) {}
 }

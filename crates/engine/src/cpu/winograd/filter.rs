@@ -15,8 +15,10 @@ use crate::cpu::{
     simd::Simd,
 };
 
-/// Tiles in a block.
-const BLOCK: usize = 56;
+/// Tiles in a block, at most and at least.
+const BLOCK: (usize, usize) = (14, 56);
+/// Bytes that should stay in the second cache of a core: the sums of a group, and a block of both operands.
+const CACHE_BYTES: usize = 900 << 10;
 /// Groups of tiles whose sums are added up at the end.
 const GROUPS: usize = 16;
 /// Bytes the sums of all groups may take; where not even four fit, there is one group, computed point by point.
@@ -30,14 +32,21 @@ pub(crate) struct Filter {
     geometry: Geometry,
     order: Order,
     groups: usize,
+    /// Tiles in a block.
+    block: usize,
 }
 
 impl Filter {
     pub(crate) fn new(geometry: Geometry) -> Self {
-        let bytes = POINTS * geometry.input.channels * geometry.output.channels * size_of::<f32>();
+        let (inputs, outputs) = (geometry.input.channels, geometry.output.channels);
+        let bytes = POINTS * inputs * outputs * size_of::<f32>();
+        let tile = POINTS * (inputs + outputs) * size_of::<f32>();
+        // Sums that do not fit the cache are read from memory for each block, so blocks are as large as can be.
+        let block =
+            CACHE_BYTES.checked_sub(bytes).map_or(BLOCK.1, |room| (room / tile).clamp(BLOCK.0, BLOCK.1));
         match GROUP_BYTES / bytes {
-            0..4 => Self { geometry, order: Order::Planes, groups: 1 },
-            groups => Self { geometry, order: Order::Blocks, groups: groups.min(GROUPS) },
+            0..4 => Self { geometry, order: Order::Planes, groups: 1, block: 0 },
+            groups => Self { geometry, order: Order::Blocks, groups: groups.min(GROUPS), block },
         }
     }
 
@@ -72,9 +81,8 @@ impl Filter {
 
     /// Numbers of scratch a lane needs.
     pub(crate) fn lane_scratch<S: Simd>(&self) -> usize {
-        let room = if self.order == Order::Planes { 0 } else { BLOCK };
         let (inputs, outputs) = self.channels::<S>();
-        POINTS * (plane(room * inputs) + plane(room * outputs))
+        POINTS * (plane(self.block * inputs) + plane(self.block * outputs))
     }
 
     /// The gradient of the filter, and of the bias where there is one.
@@ -112,12 +120,12 @@ impl Filter {
         let total = self.grids().0.count(batch);
         parallel(lanes.len(), self.groups, |lane, group| {
             let at = Shared::reading(&lanes[lane]);
-            let images = Points { at, plane: plane(BLOCK * inputs), room: BLOCK };
-            let plane = plane(BLOCK * self.channels::<S>().1);
-            let gradients = Points { at: at.after(POINTS * images.plane), plane, room: BLOCK };
+            let images = Points { at, plane: plane(self.block * inputs), room: self.block };
+            let plane = plane(self.block * self.channels::<S>().1);
+            let gradients = Points { at: at.after(POINTS * images.plane), plane, room: self.block };
             let sums = sums.after(group * self.sums::<S>());
             let tiles = part(total, self.groups, group);
-            let blocks = tiles.len().div_ceil(BLOCK).max(1);
+            let blocks = tiles.len().div_ceil(self.block).max(1);
             for block in 0..blocks {
                 let within = part(tiles.len(), blocks, block);
                 let block_tiles = tiles.start + within.start..tiles.start + within.end;

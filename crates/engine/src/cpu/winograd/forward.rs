@@ -8,7 +8,7 @@ use super::{
 use crate::cpu::{
     buffer::Buffer,
     direct::Flow,
-    finish::{Finish, load_some},
+    finish::{Finish, load_some, streams},
     geometry::Geometry,
     kernel::{Rows, panel_product},
     operation::Scratch,
@@ -18,8 +18,6 @@ use crate::cpu::{
 
 /// Bytes of transformed tiles a block should have: they stay in the second cache of a core.
 const BLOCK_BYTES: usize = 300 << 10;
-/// Outputs from this size on are written past the caches: nobody reads them before they would be evicted.
-const STREAM_BYTES: usize = 16 << 20;
 /// Filters from this many points on are read point by point.
 const LARGE_FILTER: usize = POINTS * 512 * 512;
 
@@ -91,6 +89,12 @@ impl Forward {
         }
     }
 
+    /// Pieces the output of a batch is written in.
+    pub(crate) fn pieces<S: Simd>(&self, batch: usize) -> usize {
+        let room = if self.order == Order::Planes { S::ROWS } else { self.block::<S>() };
+        self.grids().0.count(batch).div_ceil(room)
+    }
+
     /// The convolution of a batch; `zeros` has a zero for each input channel.
     pub(crate) fn run<S: Simd>(
         &self,
@@ -109,12 +113,6 @@ impl Forward {
         }
     }
 
-    /// Whether the output is written past the caches.
-    fn streams<S: Simd>(&self, batch: usize) -> bool {
-        let output = self.geometry.output;
-        output.channels.is_multiple_of(S::LANES) && batch * output.size() * size_of::<f32>() >= STREAM_BYTES
-    }
-
     fn blocks<S: Simd>(
         &self,
         simd: S,
@@ -126,20 +124,22 @@ impl Forward {
         let (inputs, outputs) = self.channels::<S>();
         let (total, room) = (enter.count(batch), self.block::<S>());
         let plane = plane(room * inputs.max(outputs));
-        let (scratch, filter, stream) = (&*lanes, Shared::reading(shared), self.streams::<S>(batch));
-        let pieces = total.div_ceil(room);
+        let stream = streams::<S>(batch * self.geometry.pixels(), self.geometry.output.channels);
+        let (scratch, filter) = (&*lanes, Shared::reading(shared));
+        let pieces = self.pieces::<S>(batch);
         parallel(scratch.len(), pieces, |lane, piece| {
             let tiles = part(total, pieces, piece);
             let at = Shared::reading(&scratch[lane]);
             // The products of a point are written where the point before had its tiles, which are used up: one
             // buffer instead of two, and half the cache.
             let products = Points { at, plane, room };
-            // SAFETY: the scratch of the lane has room for one plane more than there are points.
+            // The scratch of the lane has room for one plane more than there are points.
             let points = Points { at: at.after(plane), ..products };
             simd.run(
                 #[inline(always)]
                 // SAFETY: tiles are pieces of the batch that nobody else works on.
                 || unsafe {
+                    finish.begin(piece);
                     for (index, tile) in tiles.clone().enumerate() {
                         enter.enter(simd, Map::Input, (images.at(0), zeros.at(0), tile), (&points, index));
                     }
@@ -147,7 +147,7 @@ impl Forward {
                         self.multiply(simd, (point, tiles.len()), (points, products), filter);
                     }
                     for (index, tile) in tiles.enumerate() {
-                        leave.leave(simd, (&products, index), (output, tile), (finish, stream));
+                        leave.leave(simd, (&products, index), (output, tile), (finish, stream, piece));
                     }
                     simd.fence();
                 },
@@ -170,16 +170,14 @@ impl Forward {
             Points { at: filter.after(POINTS * self.filter_plane::<S>()), plane: plane(room * inputs), room };
         let products =
             Points { at: points.at.after(POINTS * points.plane), plane: plane(room * outputs), room };
-        let pieces = room.div_ceil(S::ROWS);
+        let pieces = self.pieces::<S>(batch);
         parallel(lanes, pieces, |_, piece| {
             simd.run(
                 #[inline(always)]
-                || {
+                // SAFETY: the tiles belong to this piece.
+                || unsafe {
                     for tile in part(room, pieces, piece) {
-                        // SAFETY: the tile belongs to this piece.
-                        unsafe {
-                            enter.enter(simd, Map::Input, (images.at(0), zeros.at(0), tile), (&points, tile));
-                        };
+                        enter.enter(simd, Map::Input, (images.at(0), zeros.at(0), tile), (&points, tile));
                     }
                 },
             );
@@ -194,10 +192,11 @@ impl Forward {
         parallel(lanes, pieces, |_, piece| {
             simd.run(
                 #[inline(always)]
-                || {
+                // SAFETY: the tiles and the sums belong to this piece.
+                || unsafe {
+                    finish.begin(piece);
                     for tile in part(room, pieces, piece) {
-                        // SAFETY: the tile belongs to this piece.
-                        unsafe { leave.leave(simd, (&products, tile), (output, tile), (finish, false)) };
+                        leave.leave(simd, (&products, tile), (output, tile), (finish, false, piece));
                     }
                 },
             );
@@ -233,11 +232,16 @@ impl Forward {
     fn transform_filter<S: Simd>(&self, simd: S, filter: &[f32], points: Shared, lanes: usize) {
         let (inputs, outputs) = (self.geometry.input.channels, self.geometry.output.channels);
         let plane = self.filter_plane::<S>();
-        parallel(lanes, inputs, |_, input| {
+        let pieces = inputs.div_ceil(S::LANES);
+        parallel(lanes, pieces, |_, piece| {
+            // Some inputs at a time: turned around, neighbors lie on the same lines of the cache.
+            let outputs_and_inputs = (0..self.channels::<S>().1)
+                .step_by(S::LANES)
+                .flat_map(|output| part(inputs, pieces, piece).map(move |input| (output, input)));
             simd.run(
                 #[inline(always)]
                 || {
-                    for output in (0..self.channels::<S>().1).step_by(S::LANES) {
+                    for (output, input) in outputs_and_inputs {
                         let count = S::LANES.min(outputs.saturating_sub(output));
                         let mut taps = [[simd.splat(0.0); SIDE]; SIDE];
                         for tap in 0..9 {

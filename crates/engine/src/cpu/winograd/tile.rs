@@ -118,6 +118,10 @@ impl Grid {
                 for (column, value) in line.iter_mut().enumerate().take(map.takes()) {
                     // SAFETY: the caller's pixels have all channels.
                     *value = unsafe { load_some(simd, pixel(row, column).add(first), count) };
+                    if column + OUT >= map.takes() {
+                        // What the next tile adds: too many rows for the processor to see by itself.
+                        simd.prefetch(pixel(row, column).wrapping_add(OUT * channels + first));
+                    }
                 }
             }
             let tile = map.apply(simd, &tile);
@@ -138,14 +142,14 @@ impl Grid {
     ///
     /// # Safety
     /// As for [`Self::enter`]; no other thread may write this tile. With `stream`, images must be aligned, their
-    /// channels full vectors, and a fence must follow.
+    /// channels full vectors, and a fence must follow. `piece` is where its sums go.
     #[inline(always)]
     pub(super) unsafe fn leave<S: Simd>(
         &self,
         simd: S,
         (points, index): (&Points, usize),
         (images, tile): (Shared, usize),
-        (finish, stream): (impl Finish, bool),
+        (finish, stream, piece): (impl Finish, bool, usize),
     ) {
         let Shape { height, width, channels } = self.image;
         let (image, y, x) = self.locate(tile);
@@ -158,12 +162,16 @@ impl Grid {
             let values =
                 unsafe { load_points(simd, points.at.at(points.place::<S>(vector, index)), points.plane) };
             let values = Map::Output.apply(simd, &values);
+            let mut sums = [simd.splat(0.0); 2];
             for (row, line) in values.iter().enumerate().take(rows) {
                 for (column, &value) in line.iter().enumerate().take(columns) {
                     let offset = corner + (row * width + column) * channels + first;
                     // SAFETY: the pixel lies in the image, and belongs to this tile alone.
                     unsafe {
                         let value = finish.finish(simd, value, (offset, first), count);
+                        sums = finish.add(simd, sums, (value, first), count);
+                        // What the next tile will read.
+                        finish.prefetch(simd, offset + OUT * channels);
                         if stream {
                             simd.stream(images.at(offset), value);
                         } else {
@@ -171,6 +179,10 @@ impl Grid {
                         }
                     }
                 }
+            }
+            if let Some(kept) = finish.sums() {
+                // SAFETY: the piece belongs to the caller.
+                unsafe { kept.keep(simd, (piece, first), count, sums) };
             }
         }
     }
