@@ -4,6 +4,7 @@ use super::{About, RunFolder, names};
 use crate::Error;
 use crate::experiment::{Config, InputSpec, Prepared};
 use crate::train::{Architect, Observer, Outcome, Stop, train};
+use cleanest_core::methods::Task;
 use cleanest_core::npy::{Element, Header};
 use std::time::Instant;
 
@@ -20,8 +21,10 @@ impl RunFolder {
             observer.note(&format!("warning: {warning}"));
         }
         let config = config.resolved(&data.train)?;
-        // A mistake in the model is better found before anything is written.
-        Architect::new(&config, data.train.shape(), data.train.labels().classes().len())?;
+        // A mistake in the method or the model is better found before anything is written.
+        let classes = data.train.labels().classes().len();
+        config.choice()?.build(&Task { classes, steps: config.steps.unwrap_or(1), seed: config.seed })?;
+        Architect::new(&config, data.train.shape(), classes)?;
         self.write_json(names::INPUT, &InputSpec::of(&config, &data.train))?;
         if let Some(truth) = &data.truth {
             self.write(names::TRUTH, truth.to_json().as_bytes())?;

@@ -2,10 +2,12 @@
 // Snapshots are written by their tool, with more hashes than needed.
 #![allow(clippy::unwrap_used, clippy::needless_raw_string_hashes)]
 
+mod fit;
 mod get;
 mod inspect;
 mod methods;
 mod noise;
+mod resume;
 
 /// The command that was built with these tests.
 pub(crate) fn cleanest() -> snapbox::cmd::Command {
