@@ -175,6 +175,18 @@ fn cifar_100_has_two_kinds_of_labels_and_the_order_of_the_paper() {
 }
 
 #[test]
+fn a_test_set_takes_the_class_numbers_of_its_training_set() {
+    let fixture = crate::fixtures::fixture("cifar");
+    let paper = Options { class_order: ClassOrder::Paper, ..Options::default() };
+    let train = Dataset::open(&fixture.path, &paper).unwrap();
+    let test = train.open_like(&fixture.path, Part::Train, &Options::default()).unwrap();
+    assert_eq!(test.labels(), train.labels());
+    let few = Options { classes: Some(vec!["airplane".into(), "bird".into()]), ..Options::default() };
+    let error = Dataset::open(&fixture.path, &few).unwrap_err();
+    assert!(matches!(error, Error::UnknownClass { row: 2, .. }), "{error}");
+}
+
+#[test]
 fn cifar_10_takes_the_order_of_the_paper() {
     let fixture = crate::fixtures::fixture("cifar");
     let options = Options { class_order: ClassOrder::Paper, ..Options::default() };
