@@ -257,7 +257,11 @@ impl Parts {
                 || format.read(path, Part::Train, options),
                 || format.read(path, Part::Test, options),
             );
-            return Ok(Self { train: train?, test: Some(test?) });
+            let (train, test) = (train?, test?);
+            // A class that is absent from one part would shift the numbers of the others.
+            if train.labels.classes() == test.labels.classes() {
+                return Ok(Self { train, test: Some(test) });
+            }
         }
         let train = format.read(path, Part::Train, options)?;
         let test = Some(train.open_like(path, Part::Test, options)?);

@@ -1,10 +1,10 @@
 //! `cleanest inspect`: what is at a path, and what looks wrong with it.
 
 use crate::data_arguments::DataArguments;
-use cleanest_data::{Parts, Summary};
+use cleanest_data::{Error, Labeling, Options, Parts, Summary};
 use serde::Serialize;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Show what is at a path: format, examples, classes, duplicates, and what looks wrong.
 #[derive(Debug, clap::Args)]
@@ -29,7 +29,7 @@ struct Report {
 impl Inspect {
     /// Reads the set and prints its summary.
     pub(crate) fn run(self) -> anyhow::Result<()> {
-        let parts = Parts::open(&self.path, &self.data.into())?;
+        let parts = open(&self.path, self.data.into())?;
         let report = Report {
             path: self.path,
             train: Summary::of(&parts.train),
@@ -45,6 +45,14 @@ impl Inspect {
     }
 }
 
+/// Opens the set; one that comes without labels is looked at all the same.
+fn open(path: &Path, options: Options) -> Result<Parts, Error> {
+    match Parts::open(path, &options) {
+        Err(Error::Unlabeled { .. }) => Parts::open(path, &Options { labeling: Labeling::Absent, ..options }),
+        outcome => outcome,
+    }
+}
+
 fn print(report: &Report, out: &mut impl Write) -> anyhow::Result<()> {
     let (train, test) = (&report.train, report.test.as_ref());
     let shape: Vec<String> = train.shape.iter().map(ToString::to_string).collect();
@@ -55,7 +63,10 @@ fn print(report: &Report, out: &mut impl Write) -> anyhow::Result<()> {
     }
     let kind = if train.shape.len() == 3 { "image, height x width x channels" } else { "numbers" };
     writeln!(out, "each        {} ({kind})", shape.join(" x "))?;
-    writeln!(out, "classes     {}", train.classes.len())?;
+    match train.classes.len() {
+        0 => writeln!(out, "classes     none: the set comes without labels")?,
+        count => writeln!(out, "classes     {count}")?,
+    }
     let width = train.classes.iter().map(|class| class.name.chars().count()).max().unwrap_or(0);
     for (at, class) in train.classes.iter().enumerate() {
         let name = escaped(&class.name);

@@ -64,6 +64,23 @@ fn what_a_terminal_would_obey_is_not_printed() {
 }
 
 #[test]
+fn a_set_without_labels_is_described_all_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut array = cleanest_core::npy::Header::write(cleanest_core::npy::Element::U8, &[3, 2]);
+    array.extend([1, 2, 3, 4, 1, 2]);
+    std::fs::write(folder.path().join("x.npy"), array).unwrap();
+    cleanest().current_dir(&folder).args(["inspect", "x.npy"]).assert().success().stdout_eq(str![[r#"
+format      npy
+examples    3
+each        2 (numbers)
+classes     none: the set comes without labels
+sha256 [..]
+duplicates: 1 copies; 0 groups of equal examples with different labels, 0 examples
+
+"#]]);
+}
+
+#[test]
 fn sizes_are_understood() {
     for (size, code) in [("8", 0), ("8x8", 0), ("0", 2), ("8x", 2), ("big", 2)] {
         cleanest().args(["inspect", "digits", "--image-size", size]).assert().code(code);

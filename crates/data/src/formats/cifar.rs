@@ -78,7 +78,8 @@ fn read(path: &Path, part: Part, options: &Options) -> Result<Dataset, Error> {
     let examples = Examples::images([SIDE, SIDE, 3], Bytes::Owned(pixels));
     let labels = match options.labeling {
         Labeling::Absent => Labels::absent(options)?,
-        Labeling::Required => self::labels(path, &layout, &labels.concat(), options)?,
+        Labeling::Required => self::labels(path, &layout, &labels.concat(), options)?
+            .listed_as(path, options.classes.as_deref())?,
     };
     Ok(Dataset::new(FORMAT.name, examples, labels))
 }

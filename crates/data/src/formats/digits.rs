@@ -36,9 +36,8 @@ fn read(path: &Path, _: Part, options: &Options) -> Result<Dataset, Error> {
     }
     let labels = match options.labeling {
         Labeling::Absent => Labels::absent(options)?,
-        Labeling::Required => {
-            Labels::new(classes.into_iter().map(u32::from).collect(), Classes::numbered(10))
-        }
+        Labeling::Required => Labels::new(classes.into_iter().map(u32::from).collect(), Classes::numbered(10))
+            .listed_as(path, options.classes.as_deref())?,
     };
     Ok(Dataset::new(FORMAT.name, Examples::images([SIDE, SIDE, 1], Bytes::Owned(bytes)), labels))
 }

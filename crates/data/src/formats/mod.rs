@@ -52,7 +52,10 @@ impl Format {
         if part == Part::Test && !self.has_test(path) && !is_whole(self, path) {
             return Err(Error::NoTestPart { path: path.into() });
         }
-        let set = (self.read)(path, part, options)?;
+        let mut options = options.clone();
+        // Rows are numbered in 32 bits.
+        options.limits.rows = options.limits.rows.min(u32::MAX as usize);
+        let set = (self.read)(path, part, &options)?;
         if set.is_empty() { Err(Error::Empty { path: path.into() }) } else { Ok(set) }
     }
 }

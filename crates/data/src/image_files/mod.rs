@@ -12,6 +12,7 @@ use crate::storage::Bytes;
 use crate::{Error, Options, Warning};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The images that could be read.
 pub(crate) struct Decoded {
@@ -33,12 +34,16 @@ pub(crate) fn decode(folder: &Path, files: &[PathBuf], options: &Options) -> Res
     }
     let mut pixels = vec![0; files.len() * size];
     let places = pixels.par_chunks_exact_mut(size).zip(files).zip(&broken);
+    let failures = AtomicUsize::new(broken.iter().flatten().count());
     let decode = |decoder: &mut decode::Decoder,
                   ((place, file), known): ((&mut [u8], &PathBuf), &Option<String>)| {
-        if known.is_some() {
-            return known.clone();
+        // Once too many are broken the rest need not be looked at.
+        if known.is_some() || failures.load(Ordering::Relaxed) > options.limits.quarantine {
+            return Some(known.clone().unwrap_or_default());
         }
-        decoder.read(&folder.join(file), shape, place, &options.limits).err().map(|error| error.to_string())
+        let error = decoder.read(&folder.join(file), shape, place, &options.limits).err()?;
+        failures.fetch_add(1, Ordering::Relaxed);
+        Some(error.to_string())
     };
     broken = places.map_init(decode::Decoder::new, decode).collect();
     let quarantine = quarantine(folder, files, &broken, options)?;
@@ -64,7 +69,7 @@ fn quarantine(
     let list: Vec<Quarantined> =
         reasons.map(|(file, reason)| Quarantined { path: folder.join(file), reason }).collect();
     let limit = options.limits.quarantine;
-    match list.first() {
+    match list.iter().find(|file| !file.reason.is_empty()) {
         Some(first) if list.len() > limit || list.len() == files.len() => Err(Error::Quarantine {
             path: folder.into(),
             limit: limit.min(files.len() - 1),

@@ -12,6 +12,7 @@ pub(crate) use raw::Raw;
 
 use crate::dataset::Origin;
 use crate::{Error, Options, Warning};
+use std::path::Path;
 
 /// A class for each example, as a number, and the names of the classes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,6 +74,24 @@ impl Labels {
             counts[index as usize] += 1;
         }
         counts
+    }
+
+    /// The same labels with their classes numbered as a list has them, by name.
+    pub(crate) fn listed_as(self, path: &Path, listed: Option<&[String]>) -> Result<Self, Error> {
+        let Some(names) = listed.filter(|names| *names != self.classes.names()) else { return Ok(self) };
+        let classes = Classes::new(names.to_vec())?;
+        let places = classes.index();
+        let place = |(row, &index): (usize, &u32)| {
+            let found = &self.classes.names()[index as usize];
+            places.get(found.as_str()).copied().ok_or_else(|| Error::UnknownClass {
+                path: path.into(),
+                row: row + 1,
+                found: found.clone(),
+                classes: names.to_vec(),
+            })
+        };
+        let indices = self.indices.iter().enumerate().map(place).collect::<Result<_, _>>()?;
+        Ok(Self::new(indices, classes))
     }
 
     /// The labels of some rows.

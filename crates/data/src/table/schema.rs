@@ -78,10 +78,7 @@ impl Schema {
             let name = &self.names[column];
             if name.is_empty() {
                 self.warnings.push(Warning::Unnamed { number: column + 1 });
-            } else if *role == Role::Ignored
-                && !options.ignore.contains(name)
-                && options.label.as_ref() != Some(name)
-            {
+            } else if *role == Role::Ignored && !options.ignore.contains(name) && !is_label(name, options) {
                 let (kind, count): (fn(usize) -> Role, _) = if numeric[column] {
                     (Role::Number, &mut self.numbers)
                 } else {
@@ -141,6 +138,13 @@ impl Schema {
             })
             .collect()
     }
+}
+
+/// Whether a column is a label that was not asked for, and so no feature either.
+fn is_label(name: &str, options: &Options) -> bool {
+    let usual = options.labeling == Labeling::Absent
+        && LABEL_NAMES.iter().any(|usual| name.eq_ignore_ascii_case(usual));
+    usual || options.label.as_deref() == Some(name)
 }
 
 fn find(path: &Path, names: &[String], name: &str) -> Result<usize, Error> {

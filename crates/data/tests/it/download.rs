@@ -1,7 +1,7 @@
 //! Downloads, from a server on this machine that does what servers do: answer, break off, lie.
 
 use cleanest_data::Error;
-use cleanest_data::download::{Progress, Remote, SETS, fetch, get, set};
+use cleanest_data::download::{Progress, Remote, SETS, Set, fetch, get, set};
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
@@ -42,6 +42,10 @@ fn content() -> Vec<u8> {
 
 impl Server {
     fn start(turns: Vec<Turn>) -> Self {
+        Self::of(content(), turns)
+    }
+
+    fn of(file: Vec<u8>, turns: Vec<Turn>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/set.bin", listener.local_addr().unwrap());
         let asked = Arc::new(Mutex::new(Vec::new()));
@@ -49,14 +53,14 @@ impl Server {
         std::thread::spawn(move || {
             for turn in turns {
                 let (connection, _) = listener.accept().unwrap();
-                answer(connection, turn, &seen);
+                answer(connection, turn, file.clone(), &seen);
             }
         });
         Self { url, asked }
     }
 }
 
-fn answer(mut connection: TcpStream, turn: Turn, seen: &Mutex<Ranges>) {
+fn answer(mut connection: TcpStream, turn: Turn, mut body: Vec<u8>, seen: &Mutex<Ranges>) {
     let mut request = Vec::new();
     let mut byte = [0];
     while !request.ends_with(b"\r\n\r\n") && connection.read(&mut byte).unwrap() == 1 {
@@ -67,7 +71,6 @@ fn answer(mut connection: TcpStream, turn: Turn, seen: &Mutex<Ranges>) {
         request.split("range: bytes=").nth(1).map(|rest| rest.split('-').next().unwrap().parse().unwrap());
     // Noted before the answer: who has the answer may look at the notes.
     seen.lock().unwrap().push(range);
-    let mut body = content();
     let (status, start, sent) = match turn {
         Turn::Status(status) => (status, 0, 0),
         Turn::IgnoresRange => (200, 0, usize::MAX),
@@ -173,6 +176,39 @@ fn a_file_that_is_here_is_not_fetched_again() {
     let notes = Notes::default();
     fetch(&remote(SHA256), folder.path(), &[], &notes).unwrap();
     assert_eq!(*notes.0.lock().unwrap(), ["set.bin is here already"]);
+}
+
+#[test]
+fn an_archive_is_fetched_unpacked_and_not_fetched_again() {
+    let mut header = tar::Header::new_gnu();
+    header.set_size(3);
+    let mut archive = tar::Builder::new(Vec::new());
+    archive.append_data(&mut header, "small-set/train.bin", &b"abc"[..]).unwrap();
+    let archive = crate::fixtures::gzip(&archive.into_inner().unwrap());
+    let sum = |bytes: &[u8]| -> &'static str {
+        use sha2::Digest as _;
+        let digest = cleanest_data::Fingerprint(sha2::Sha256::digest(bytes).into());
+        Box::leak(digest.to_string().into_boxed_str())
+    };
+    let files = [Remote { name: "small.tar.gz", bytes: archive.len() as u64, sha256: sum(&archive) }];
+    let unpacked = [Remote { name: "train.bin", bytes: 3, sha256: sum(b"abc") }];
+    let set = Set {
+        name: "small",
+        about: "",
+        folder: "small-set",
+        files: Box::leak(Box::new(files)),
+        unpacked: Box::leak(Box::new(unpacked)),
+        mirrors: &[],
+    };
+    let server = Server::of(archive, vec![Turn::CutAfter(40), Turn::Whole]);
+    let mirrors = [server.url.trim_end_matches("/set.bin").to_owned()];
+    let folder = tempfile::tempdir().unwrap();
+    let path = get(&set, folder.path(), &mirrors, &Notes::default()).unwrap();
+    assert_eq!(std::fs::read(path.join("train.bin")).unwrap(), b"abc");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "the archive is gone");
+    let notes = Notes::default();
+    get(&set, folder.path(), &[], &notes).unwrap();
+    assert_eq!(*notes.0.lock().unwrap(), ["small is here already"]);
 }
 
 #[test]

@@ -27,6 +27,18 @@ fn a_published_folder_has_both_its_parts() {
 }
 
 #[test]
+fn a_class_that_is_absent_from_one_part_keeps_its_number_in_the_other() {
+    let folder = tempfile::tempdir().unwrap();
+    for (part, labels) in [("train", [3_u8, 20, 30]), ("t10k", [30, 30, 3])] {
+        write(folder.path(), &format!("{part}-images-idx3-ubyte"), &idx(&[3, 1, 1], 3));
+        write(folder.path(), &format!("{part}-labels-idx1-ubyte"), &[&idx(&[3], 0)[..], &labels].concat());
+    }
+    let parts = Parts::open(folder.path(), &Options::default()).unwrap();
+    assert_eq!(parts.train.labels().indices(), [0, 1, 2]);
+    assert_eq!(parts.test.unwrap().labels().indices(), [2, 2, 0]);
+}
+
+#[test]
 fn an_archive_has_the_parts_it_names() {
     let folder = tempfile::tempdir().unwrap();
     let array = |count: usize| npy(Element::U8, &[count, 2, 2], &vec![7; count * 4]);
@@ -160,6 +172,18 @@ fn cifar_100_has_two_kinds_of_labels_and_the_order_of_the_paper() {
     let paper = open(&Options { class_order: ClassOrder::Paper, ..Options::default() });
     assert_eq!(paper.labels().indices()[42], 5 * 2 + 2, "the third class of the third group");
     assert_eq!(paper.labels().classes().names()[12], "fine42");
+}
+
+#[test]
+fn a_test_set_takes_the_class_numbers_of_its_training_set() {
+    let fixture = crate::fixtures::fixture("cifar");
+    let paper = Options { class_order: ClassOrder::Paper, ..Options::default() };
+    let train = Dataset::open(&fixture.path, &paper).unwrap();
+    let test = train.open_like(&fixture.path, Part::Train, &Options::default()).unwrap();
+    assert_eq!(test.labels(), train.labels());
+    let few = Options { classes: Some(vec!["airplane".into(), "bird".into()]), ..Options::default() };
+    let error = Dataset::open(&fixture.path, &few).unwrap_err();
+    assert!(matches!(error, Error::UnknownClass { row: 2, .. }), "{error}");
 }
 
 #[test]
