@@ -9,7 +9,9 @@ const SEEDS: u64 = 5;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = std::env::temp_dir().join(format!("cleanest-digits-{}", std::process::id()));
-    println!("mean(deviation) over {SEEDS} seeds; accuracy on clean labels and average TV x100, after the last step\n");
+    println!(
+        "mean(deviation) over {SEEDS} seeds; accuracy on clean labels and average TV x100, after the last step\n"
+    );
     println!("| noise | method | accuracy | average TV |\n|---|---|---|---|");
     for noise in ["pair:0.4", "pair:0.3", "symmetric:0.5", "tridiagonal:0.3", "clean"] {
         for method in ["cce", "forward", "dual-t", "tvg", "tvd", "known-t"] {
@@ -27,7 +29,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 accuracies.extend(outcome.score.accuracy.map(|accuracy| 100.0 * accuracy));
                 errors.extend(outcome.score.average_tv.map(|error| 100.0 * error));
             }
-            let text = |values: &[f64]| Summary::of(values).map_or("-".to_owned(), |summary| summary.to_string());
+            let text =
+                |values: &[f64]| Summary::of(values).map_or("-".to_owned(), |summary| summary.to_string());
             println!("| {noise} | {method} | {} | {} |", text(&accuracies), text(&errors));
         }
     }

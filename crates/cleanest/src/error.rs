@@ -20,6 +20,8 @@ pub enum Error {
     Write { path: PathBuf, source: std::io::Error },
     #[error("`{}`: {problem}", path.display())]
     Malformed { path: PathBuf, problem: String },
+    #[error("`{}`: {problem}", path.display())]
+    InConfig { path: PathBuf, problem: Box<Error> },
     #[error("`{}` already holds something", .0.display())]
     Occupied(PathBuf),
     #[error("`{}` is not a run folder: it has no `{missing}`", path.display())]
@@ -60,6 +62,7 @@ impl Error {
         match self {
             Self::Core(error) => error.hint(),
             Self::Data(error) => error.hint(),
+            Self::InConfig { problem, .. } => problem.hint(),
             Self::Occupied(path) => Some(format!(
                 "name another folder with --out, or go on with `cleanest resume {}`",
                 path.display()
@@ -82,8 +85,11 @@ impl Error {
         match self {
             Self::Core(error) => error.is_wrong_use(),
             Self::Data(error) => error.is_wrong_use(),
-            Self::Write { .. } | Self::NotFinite { .. } | Self::NotFiniteParameter { .. } => false,
-            Self::Interrupted { .. } => false,
+            Self::Write { .. }
+            | Self::NotFinite { .. }
+            | Self::NotFiniteParameter { .. }
+            | Self::Interrupted { .. } => false,
+            Self::InConfig { problem, .. } => problem.is_wrong_use(),
             _ => true,
         }
     }

@@ -36,7 +36,7 @@ impl Shown {
         if !std::io::stderr().is_terminal() {
             return Self::Lines { noise: None };
         }
-        let style = ProgressStyle::with_template("{bar:24} {pos}/{len}  {per_sec}  {eta} left  {msg}");
+        let style = ProgressStyle::with_template("{bar:24} {pos}/{len}  {per_sec:.1}  {eta} left  {msg}");
         let bar = ProgressBar::no_length().with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         Self::Bar { bar, noise: None }
     }

@@ -92,7 +92,11 @@ impl Fit {
             let place = table.entry("read").or_insert_with(|| Value::Table(Table::new()));
             place.as_table_mut().into_iter().for_each(|place| place.extend(read.clone()));
         }
-        let config = Config::from_table(&table)?;
+        let config = match &self.config {
+            // With nothing but a file, a mistake is in the file.
+            Some(file) if table == table_of(file)? => Config::read(file)?,
+            _ => Config::from_table(&table)?,
+        };
         anyhow::ensure!(!config.data.as_os_str().is_empty(), super::WrongUse("no data is given: name a file or a folder"));
         Ok(config)
     }
@@ -123,7 +127,7 @@ fn free_folder(config: &Config) -> PathBuf {
     let data = config.data.file_stem().map_or("run".into(), |name| name.to_string_lossy().into_owned());
     let name = format!("{data}-{}-{}", config.method, config.seed);
     let named = |count: u32| Path::new("runs").join(if count == 1 { name.clone() } else { format!("{name}-{count}") });
-    (1..).map(named).find(|path| !path.exists()).unwrap_or_else(|| named(1))
+    (1..10_000).map(named).find(|path| !path.exists()).unwrap_or_else(|| named(1))
 }
 
 /// What was found, in a few lines.

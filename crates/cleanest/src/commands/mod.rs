@@ -5,8 +5,9 @@ macro_rules! commands {
     ($($module:ident::$name:ident),+ $(,)?) => {
         $(mod $module;)+
 
-        /// What the user asked for.
+        /// What the user asked for. There is only ever one, so its size does not matter.
         #[derive(Debug, clap::Subcommand)]
+        #[allow(clippy::large_enum_variant)]
         pub(crate) enum Command {
             $(#[allow(missing_docs)] $name($module::$name),)+
         }

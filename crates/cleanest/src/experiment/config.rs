@@ -94,10 +94,8 @@ impl Default for Config {
 impl Config {
     /// Reads a TOML file.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        Self::from_table(&table_of(path)?).map_err(|problem| match problem {
-            Error::Value { .. } | Error::UnknownKey { .. } | Error::Core(_) => problem,
-            other => other,
-        })
+        Self::from_table(&table_of(path)?)
+            .map_err(|problem| Error::InConfig { path: path.to_owned(), problem: Box::new(problem) })
     }
 
     /// Takes the keys of a table, refusing those nobody knows with the nearest that somebody does.

@@ -43,7 +43,7 @@ impl Config {
         let regime = Regime::of(train);
         let mut config = self.clone();
         if config.model == "auto" {
-            config.model = model(train.shape()).to_owned();
+            config.model = model(train.shape()).into();
         }
         let batch = *config.batch.get_or_insert(batch(regime, train.len()));
         let steps = *config.steps.get_or_insert(steps(regime, train.len(), batch));

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 pub struct About {
     /// Version of the program.
     pub version: String,
+    /// The seed of everything that was drawn.
+    pub seed: u64,
     /// Where it ran.
     pub device: String,
     /// sha256 of examples, labels and classes as they were trained on.
@@ -21,6 +23,8 @@ pub struct About {
     pub score: Score,
     /// Seconds from the first step, or from the last resume, to the end.
     pub seconds: f64,
+    /// When it ended, in seconds since 1970.
+    pub finished: u64,
 }
 
 /// How a run ended: the last step counts, the best is shown beside it.

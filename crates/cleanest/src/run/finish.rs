@@ -6,7 +6,7 @@ use crate::experiment::{Config, InputSpec, Prepared};
 use crate::train::{Architect, Observer, Outcome, Stop, train};
 use cleanest_core::methods::Task;
 use cleanest_core::npy::{Element, Header};
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 impl RunFolder {
     /// Opens the data a configuration asks for, writes what is resolved, trains, and writes what was found.
@@ -60,6 +60,7 @@ impl RunFolder {
         let classes = data.train.labels().classes().len();
         let about = About {
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            seed: config.seed,
             device: format!("cpu, {} threads", rayon::current_num_threads()),
             data: data.train.fingerprint().to_string(),
             test: data.test.as_ref().map(|test| test.fingerprint().to_string()),
@@ -67,6 +68,7 @@ impl RunFolder {
             parameters: Architect::new(config, data.train.shape(), classes)?.parameter_count(),
             score: outcome.score.clone(),
             seconds: begun.elapsed().as_secs_f64(),
+            finished: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
         };
         self.write(names::MODEL, &outcome.model.to_safetensors()?)?;
         self.write(names::TRANSITION, outcome.transition.to_json().as_bytes())?;

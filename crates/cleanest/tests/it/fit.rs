@@ -89,7 +89,7 @@ fn a_table_is_fitted_and_new_rows_are_classified() {
     let folder = tempfile::tempdir().unwrap();
     let rows = |from: usize, to: usize, label: bool| {
         let row = |at: usize| {
-            let (species, x) = if at % 2 == 0 { ("ant", 0.0) } else { ("bee", 4.0) };
+            let (species, x) = if at.is_multiple_of(2) { ("ant", 0.0) } else { ("bee", 4.0) };
             let wobble = ((at * 37) % 100) as f64 / 50.0 - 1.0;
             let end = if label { format!(",{species}") } else { String::new() };
             format!("{},{}{end}\n", x + wobble, wobble)
