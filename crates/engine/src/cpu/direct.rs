@@ -19,7 +19,7 @@ use super::{
 const TILES: usize = 4;
 
 /// Pixels in a block.
-pub(super) const fn block<S: Simd>() -> usize {
+const fn block<S: Simd>() -> usize {
     TILES * S::ROWS
 }
 
