@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use super::{
+    finish::store_some,
     geometry::Geometry,
     kernel::{Columns, DEPTH, GATHERED_ROW, Start, transposed_product},
     operation::Scratch,
@@ -17,7 +18,7 @@ use super::{
 /// Pieces of work there should be, so that many threads have something to do.
 const PIECES: usize = 16;
 /// Pieces to reach by cutting output channels: each piece gathers anew.
-const PIECES_OF_CHANNELS: usize = 8;
+const PIECES_OF_CHANNELS: usize = 4;
 /// Pixels a group has at least: its sums have to be written and read again.
 const GROUP: usize = 1024;
 /// Pixels gathered at a time.
@@ -27,7 +28,6 @@ const BLOCK: usize = 128;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Filter {
     geometry: Geometry,
-    chunks: usize,
 }
 
 /// How it is cut for a batch.
@@ -36,6 +36,8 @@ struct Cut {
     /// Pixels of the batch.
     pixels: usize,
     groups: usize,
+    /// Chunks of the patch.
+    chunks: usize,
     /// Parts of the output channels.
     parts: usize,
 }
@@ -55,12 +57,13 @@ struct Piece {
 
 impl Filter {
     pub(super) fn new(geometry: Geometry) -> Self {
-        Self { geometry, chunks: geometry.patch().div_ceil(DEPTH) }
+        Self { geometry }
     }
 
     /// Numbers of shared scratch: the sums of each group, and of its bias.
     pub(super) fn shared_scratch<S: Simd>(&self) -> usize {
-        PIECES.div_ceil(self.chunks) * (self.geometry.patch() + 1) * self.columns::<S>()
+        let groups = PIECES.div_ceil(self.geometry.patch().div_ceil(DEPTH));
+        groups * (self.geometry.patch() + 1) * self.columns::<S>()
     }
 
     /// Numbers of scratch a lane needs for a block of gathered rows.
@@ -74,8 +77,14 @@ impl Filter {
 
     fn cut<S: Simd>(&self, batch: usize) -> Cut {
         let (pixels, panels) = (batch * self.geometry.pixels(), self.columns::<S>() / S::PANEL);
-        let groups = PIECES.div_ceil(self.chunks).min(pixels.div_ceil(GROUP));
-        Cut { pixels, groups, parts: PIECES_OF_CHANNELS.div_ceil(self.chunks * groups).min(panels) }
+        if pixels <= GROUP {
+            // One group: smaller chunks are the pieces.
+            let chunks = self.geometry.patch().div_ceil(DEPTH / 2);
+            return Cut { pixels, groups: 1, chunks, parts: PIECES_OF_CHANNELS.div_ceil(chunks).min(panels) };
+        }
+        let chunks = self.geometry.patch().div_ceil(DEPTH);
+        let groups = PIECES.div_ceil(chunks).min(pixels.div_ceil(GROUP));
+        Cut { pixels, groups, chunks, parts: PIECES_OF_CHANNELS.div_ceil(chunks * groups).min(panels) }
     }
 
     /// The gradient of the filter, and of the bias where there is one.
@@ -89,11 +98,11 @@ impl Filter {
         let Scratch { shared, lanes } = scratch;
         let (sums, scratch, cut) = (Shared::new(shared), &*lanes, self.cut::<S>(batch));
         let (patch, columns) = (self.geometry.patch(), self.columns::<S>());
-        parallel(scratch.len(), cut.groups * self.chunks * cut.parts, |lane, index| {
-            let (group, chunk) = (index / cut.parts / self.chunks, index / cut.parts % self.chunks);
+        parallel(scratch.len(), cut.groups * cut.chunks * cut.parts, |lane, index| {
+            let (group, chunk) = (index / cut.parts / cut.chunks, index / cut.parts % cut.chunks);
             let piece = Piece {
                 pixels: part(cut.pixels, cut.groups, group),
-                terms: part(patch, self.chunks, chunk),
+                terms: part(patch, cut.chunks, chunk),
                 panels: part(columns / S::PANEL, cut.parts, index % cut.parts),
                 sums: group * patch * columns,
                 bias: (chunk == 0).then_some((cut.groups * patch + group) * columns),
@@ -168,22 +177,24 @@ impl Filter {
         let (patch, channels) = (self.geometry.patch(), self.geometry.output.channels);
         let group_sums = patch * self.columns::<S>();
         let to = Shared::new(filter);
+        let sums = Shared::reading(sums);
         let collect = |term: usize| {
-            // SAFETY: nobody else has this term.
-            let row = unsafe { to.slice(term * channels..(term + 1) * channels) };
-            for (panel, row) in row.chunks_mut(S::PANEL).enumerate() {
-                let at = (panel * patch + term) * S::PANEL;
-                row.copy_from_slice(&sums[at..at + row.len()]);
-                for group in 1..cut.groups {
-                    let from = &sums[group * group_sums + at..];
-                    row.iter_mut().zip(from).for_each(|(sum, number)| *sum += number);
+            for column in (0..channels).step_by(S::LANES) {
+                let at = (column / S::PANEL * patch + term) * S::PANEL + column % S::PANEL;
+                // SAFETY: the sums have whole panels for every group, and nobody else has this term.
+                unsafe {
+                    let mut sum = simd.load(sums.at(at));
+                    for group in 1..cut.groups {
+                        sum = simd.add(sum, simd.load(sums.at(group * group_sums + at)));
+                    }
+                    store_some(simd, to.at(term * channels + column), S::LANES.min(channels - column), sum);
                 }
             }
         };
-        parallel(lanes, self.chunks, |_, chunk| {
+        parallel(lanes, cut.chunks, |_, chunk| {
             simd.run(
                 #[inline(always)]
-                || part(patch, self.chunks, chunk).for_each(collect),
+                || part(patch, cut.chunks, chunk).for_each(collect),
             );
         });
     }
