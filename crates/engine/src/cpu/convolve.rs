@@ -172,7 +172,8 @@ impl<S: Simd> Operation for Convolve<S> {
                 shared: direct::panels::<S>(patch, outputs)
                     .max(data.shared_scratch::<S>())
                     .max(filter.shared_scratch::<S>()),
-                lane: direct::lane_scratch::<S>(outputs.max(self.geometry.input.channels)),
+                lane: direct::lane_scratch::<S>(outputs.max(self.geometry.input.channels))
+                    .max(direct_filter::Filter::lane_scratch()),
             },
             Kernels::Winograd { forward, data, filter, .. } => Need {
                 shared: forward

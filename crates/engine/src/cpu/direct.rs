@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::{
     buffer::Buffer,
-    finish::{Finish, store_some, streams},
+    finish::{Finish, load_some, store_some, streams},
     geometry::Geometry,
     kernel::{DEPTH, GATHERED_ROW, Rows, Start, gathered_product},
     operation::Scratch,
@@ -19,7 +19,7 @@ use super::{
 const TILES: usize = 4;
 
 /// Pixels in a block.
-pub(super) const fn block<S: Simd>() -> usize {
+const fn block<S: Simd>() -> usize {
     TILES * S::ROWS
 }
 
@@ -164,7 +164,7 @@ pub(super) fn forward<S: Simd>(
     let &Flow { images, batch, filter, output } = flow;
     let Scratch { shared, lanes } = scratch;
     let (depth, columns, pixels) = (geometry.patch(), geometry.output.channels, geometry.pixels());
-    pack::<S>(filter, depth, columns, shared, lanes.len());
+    pack(simd, filter, (depth, columns), shared, lanes.len());
     let work = Work {
         rows: batch * pixels,
         depth,
@@ -188,16 +188,28 @@ pub(super) fn panels<S: Simd>(depth: usize, columns: usize) -> usize {
 }
 
 /// [term][column] to [column / PANEL][term][PANEL].
-fn pack<S: Simd>(filter: &[f32], depth: usize, columns: usize, packed: &mut [f32], lanes: usize) {
-    let packed = Shared::new(packed);
+fn pack<S: Simd>(
+    simd: S,
+    filter: &[f32],
+    (depth, columns): (usize, usize),
+    packed: &mut [f32],
+    lanes: usize,
+) {
+    let (filter, packed) = (Shared::reading(&filter[..depth * columns]), Shared::new(packed));
     parallel(lanes, columns.div_ceil(S::PANEL), |_, panel| {
-        // SAFETY: panels do not overlap, and there is room for all of them.
-        let to = unsafe { packed.slice(panel * depth * S::PANEL..(panel + 1) * depth * S::PANEL) };
-        let first = panel * S::PANEL;
-        let count = S::PANEL.min(columns - first);
-        for (term, row) in to.chunks_exact_mut(S::PANEL).enumerate() {
-            row[..count].copy_from_slice(&filter[term * columns + first..][..count]);
-            row[count..].fill(0.0);
-        }
+        simd.run(
+            #[inline(always)]
+            || {
+                for (term, half) in (0..depth).flat_map(|term| [(term, 0), (term, S::LANES)]) {
+                    let column = panel * S::PANEL + half;
+                    let count = S::LANES.min(columns.saturating_sub(column));
+                    // SAFETY: `count` columns are left in this row; panels do not overlap, and there is room for all.
+                    unsafe {
+                        let value = load_some(simd, filter.at(term * columns + column.min(columns)), count);
+                        simd.store(packed.at((panel * depth + term) * S::PANEL + half), value);
+                    }
+                }
+            },
+        );
     });
 }

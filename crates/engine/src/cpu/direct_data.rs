@@ -69,7 +69,7 @@ impl Data {
         let Scratch { shared, lanes } = scratch;
         let Geometry { input, stride, .. } = self.geometry;
         for class in &self.classes {
-            self.pack::<S>(class, filter, shared, lanes.len());
+            self.pack(simd, class, filter, (shared, lanes.len()));
             let pixels = class.count.0 * class.count.1;
             let pixel = |row: usize| {
                 let (down, across) = (row % pixels / class.count.1, row % class.count.1);
@@ -127,7 +127,7 @@ impl Data {
     }
 
     /// The taps of a class as panels: [in / PANEL][tap, out][PANEL].
-    fn pack<S: Simd>(&self, class: &Class, filter: &[f32], packed: &mut [f32], lanes: usize) {
+    fn pack<S: Simd>(&self, simd: S, class: &Class, filter: &[f32], (packed, lanes): (&mut [f32], usize)) {
         let (inputs, outputs) = (self.geometry.input.channels, self.geometry.output.channels);
         let depth = class.taps.len() * outputs;
         let packed = Shared::new(packed);
@@ -138,13 +138,39 @@ impl Data {
             let count = S::PANEL.min(inputs - first);
             for (&(y, x), to) in class.taps.iter().zip(to.chunks_exact_mut(outputs * S::PANEL)) {
                 let tap = &filter[(y * self.geometry.kernel.1 + x) * inputs * outputs..];
-                for (out, row) in to.chunks_exact_mut(S::PANEL).enumerate() {
-                    for (lane, number) in row[..count].iter_mut().enumerate() {
-                        *number = tap[(first + lane) * outputs + out];
-                    }
-                    row[count..].fill(0.0);
-                }
+                simd.run(
+                    #[inline(always)]
+                    || turn(&tap[first * outputs..], outputs, (to, S::PANEL), count),
+                );
             }
         });
+    }
+}
+
+/// Turns `count` rows of `length` numbers into columns of `to`, whose rows are `panel` long; other columns become zero.
+#[inline(always)]
+fn turn(from: &[f32], length: usize, (to, panel): (&mut [f32], usize), count: usize) {
+    /// Numbers along one side of what is turned in registers.
+    const SIDE: usize = 8;
+    to.fill(0.0);
+    for (row, column) in
+        (0..count).step_by(SIDE).flat_map(|row| (0..length).step_by(SIDE).map(move |c| (row, c)))
+    {
+        if row + SIDE > count || column + SIDE > length {
+            for (row, column) in (row..count.min(row + SIDE))
+                .flat_map(|row| (column..length.min(column + SIDE)).map(move |c| (row, c)))
+            {
+                to[column * panel + row] = from[row * length + column];
+            }
+            continue;
+        }
+        let mut square = [[0.0; SIDE]; SIDE];
+        for (index, line) in square.iter_mut().enumerate() {
+            line.copy_from_slice(&from[(row + index) * length + column..][..SIDE]);
+        }
+        for index in 0..SIDE {
+            let turned = square.map(|line| line[index]);
+            to[(column + index) * panel + row..][..SIDE].copy_from_slice(&turned);
+        }
     }
 }

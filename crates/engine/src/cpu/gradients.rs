@@ -90,10 +90,11 @@ pub(super) fn route(fusion: &Fusion<'_>, input_gradient: bool) -> Routes {
         // What is added gets the gradient unchanged, so it is the first to take over the buffer.
         let residual = fused.residual.and_then(|value| flow(value, true));
         let mut inflow = flow(fused.input, fused.in_place());
-        if let Some(inflow) = inflow.as_mut().filter(|_| fused.is_product()) {
+        if let Some(inflow) = &mut inflow {
             inflow.activated = activated(fusion, index, fused.input);
         }
-        routes[index] = Some(Route { gradient, inflow, residual, finished: finished(fusion, fused) });
+        routes[index] =
+            Some(Route { gradient, inflow, residual, finished: finisher(fusion, fused.output).is_some() });
         if !kept {
             slots.free.push(gradient);
         }
@@ -113,19 +114,19 @@ fn needed(fusion: &Fusion<'_>, input_gradient: bool) -> Vec<bool> {
     needed
 }
 
-/// The last operation to leave its part of a value's gradient is the first that read the value.
-fn last_writer(fusion: &Fusion<'_>, value: usize) -> Option<usize> {
+/// The operation that completes the gradient of a value, if it is one that can do the backward pass of a ReLU as it
+/// writes. The last to write is the first that read.
+fn finisher(fusion: &Fusion<'_>, value: usize) -> Option<usize> {
     let reads = |fused: &Fused<'_>| fused.alive && (fused.input == value || fused.residual == Some(value));
-    fusion.operations.iter().position(reads)
+    let mut readers = fusion.operations.iter().enumerate().filter(|(_, fused)| reads(fused));
+    let (index, first) = readers.next()?;
+    // A pool knows only of its own part, so it must be the only part.
+    let pool = matches!(first.node.layer, Layer::MaxPool(_)) && readers.next().is_none();
+    (first.is_product() || pool).then_some(index)
 }
 
 /// The ReLU's value whose backward pass operation `index` does as it writes the gradient of its input.
 fn activated(fusion: &Fusion<'_>, index: usize, value: usize) -> Option<usize> {
     let relu = fusion.operations.iter().any(|fused| fused.output == value && fused.relu);
-    (relu && last_writer(fusion, value) == Some(index)).then_some(value)
-}
-
-/// Whether the operation that completes the gradient of this one's output is one that finishes it as it writes.
-fn finished(fusion: &Fusion<'_>, fused: &Fused<'_>) -> bool {
-    last_writer(fusion, fused.output).is_some_and(|index| fusion.operations[index].is_product())
+    (relu && finisher(fusion, value) == Some(index)).then_some(value)
 }

@@ -1,6 +1,9 @@
 //! A batch on its way into the network: bytes become numbers of one scale.
 
-use super::operation::blocks;
+use super::{
+    operation::{BLOCK, blocks},
+    parallel::{Shared, parallel},
+};
 use crate::{Error, Input, Normalization, architecture::Shape};
 
 impl Input<'_> {
@@ -28,14 +31,13 @@ impl Input<'_> {
             }),
             Self::Images { pixels, normalization } => {
                 let pixels = &pixels[start..start + to.len()];
-                blocks(lanes, to, |at, to| {
-                    let from = &pixels[at..at + to.len()];
-                    for (offset, (to, &byte)) in to.iter_mut().zip(from).enumerate() {
-                        let channel = (at + offset) % channels;
-                        let mean = normalization.mean.get(channel).copied().unwrap_or(0.0);
-                        let deviation = normalization.deviation.get(channel).copied().unwrap_or(1.0);
-                        *to = (f32::from(byte) / 255.0 - mean) / deviation;
-                    }
+                // Blocks end between two pixels.
+                let whole = (BLOCK / channels).max(1) * channels;
+                let (length, to) = (to.len(), Shared::new(to));
+                parallel(lanes, length.div_ceil(whole), |_, block| {
+                    let range = block * whole..((block + 1) * whole).min(length);
+                    // SAFETY: blocks do not overlap.
+                    normalization.scale(&pixels[range.clone()], channels, unsafe { to.slice(range) });
                 });
             }
         }
@@ -43,6 +45,17 @@ impl Input<'_> {
 }
 
 impl Normalization {
+    /// (x / 255 - mean) / deviation of each channel of some pixels.
+    fn scale(&self, bytes: &[u8], channels: usize, to: &mut [f32]) {
+        for (number, &byte) in to.iter_mut().zip(bytes) {
+            *number = f32::from(byte) / 255.0;
+        }
+        for pixel in to.chunks_exact_mut(channels) {
+            pixel.iter_mut().zip(&self.mean).for_each(|(number, mean)| *number -= mean);
+            pixel.iter_mut().zip(&self.deviation).for_each(|(number, deviation)| *number /= deviation);
+        }
+    }
+
     fn check(&self, channels: usize) -> Result<(), Error> {
         for (what, numbers) in [("mean", &self.mean), ("deviation", &self.deviation)] {
             if !numbers.is_empty() && numbers.len() != channels {

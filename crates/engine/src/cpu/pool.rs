@@ -3,6 +3,7 @@
 use std::{mem::take, ops::Range};
 
 use super::{
+    activation::mask,
     operation::{Inflow, Memory, Operation, Pass},
     parallel::{Shared, parallel},
     simd::Simd,
@@ -131,9 +132,13 @@ impl<S: Simd> Operation for MaxPool<S> {
 
     fn backward(&mut self, memory: &mut Memory, pass: Pass) {
         let Some(inflow) = self.links.inflow else { return };
-        let gradient = take(&mut memory.gradients[self.links.gradient]);
+        let mut gradient = take(&mut memory.gradients[self.links.gradient]);
         let lanes = memory.lanes();
         let (into, of) = (self.windows.input.size(), self.windows.output.size());
+        if inflow.activated.is_some() {
+            // What won is what was put out: the ReLU before let it through where it is above zero.
+            mask(self.simd, lanes, &mut gradient[..pass.batch * of], &memory.values[self.links.output]);
+        }
         let shared = Shared::new(&mut memory.gradients[inflow.slot]);
         parallel(lanes, pass.batch, |_, image| {
             // SAFETY: an image is worked on by one piece alone.

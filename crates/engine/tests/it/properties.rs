@@ -188,11 +188,27 @@ fn small_network() -> Architecture {
     net
 }
 
+/// A ReLU whose backward pass the pool does, beside one that has a second reader.
+fn pooled_network() -> Architecture {
+    let mut net = Architecture::new("pooled", Shape::image(9, 9, 2));
+    let x = net.then("a", Layer::Convolution(Convolution::new(5, 3)), net.input()).unwrap();
+    let x = net.then("a.relu", Layer::Relu, x).unwrap();
+    let x = net.then("a.pool", Layer::MaxPool(Window { kernel: 3, stride: 2, padding: 1 }), x).unwrap();
+    let x = net.then("b", conv(5, 3, 1), x).unwrap();
+    let x = net.then("b.relu", Layer::Relu, x).unwrap();
+    let pooled = net.then("b.pool", Layer::MaxPool(Window { kernel: 1, stride: 1, padding: 0 }), x).unwrap();
+    let sum = net.sum("sum", pooled, x).unwrap();
+    let row = net.then("flatten", Layer::Flatten, sum).unwrap();
+    net.then("fc", Layer::Linear { outputs: 3 }, row).unwrap();
+    net
+}
+
 #[test]
 fn a_whole_network_agrees_with_finite_differences() {
     for set in Instructions::ALL.into_iter().filter(|set| set.available()) {
         for algorithm in [Algorithm::Direct, Algorithm::Winograd] {
             agrees(&small_network(), 5, &settings(7, set, algorithm), 1e-3);
+            agrees(&pooled_network(), 3, &settings(7, set, algorithm), TRANSFORMED);
         }
     }
 }
