@@ -33,5 +33,6 @@ commands! {
     noise::Noise,
     methods::Methods,
     models::Models,
+    formats::Formats,
     devices::Devices,
 }

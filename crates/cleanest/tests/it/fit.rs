@@ -183,5 +183,6 @@ fn lists_have_a_line_for_each_thing() {
         String::from_utf8(output).unwrap().lines().count()
     };
     assert_eq!(lines("models"), cleanest_engine::Model::ALL.len());
+    assert_eq!(lines("formats"), cleanest_data::formats::FORMATS.len());
     assert!(lines("devices") >= 1);
 }

@@ -17,9 +17,17 @@ impl Labels {
             () if has_extension(path, &["csv"]) => Self::write_csv,
             () => return Err(Error::LabelFile { path: path.into() }),
         };
-        let file = std::fs::File::create(path).map_err(failed)?;
-        let mut out = BufWriter::new(file);
-        write(self, &mut out).and_then(|()| out.flush()).map_err(failed)
+        // Aside first and then in one move, so that a full disk leaves no half of it.
+        let mut aside = path.as_os_str().to_owned();
+        aside.push(".tmp");
+        let written = std::fs::File::create(&aside).and_then(|file| {
+            let mut out = BufWriter::new(file);
+            write(self, &mut out).and_then(|()| out.flush())
+        });
+        written.and_then(|()| std::fs::rename(&aside, path)).map_err(|source| {
+            let _ = std::fs::remove_file(&aside);
+            failed(source)
+        })
     }
 
     fn write_npy(&self, out: &mut dyn Write) -> std::io::Result<()> {
