@@ -53,7 +53,7 @@ pub(super) struct Work<'a, G, P> {
     pub(super) depth: usize,
     /// Columns of the product.
     pub(super) columns: usize,
-    /// The right operand: [column / PANEL][term][PANEL].
+    /// The right operand: `[column / PANEL][term][PANEL]`.
     pub(super) panels: &'a [f32],
     /// Writes some terms of some rows, [`GATHERED_ROW`] apart.
     pub(super) gather: G,
@@ -187,7 +187,7 @@ pub(super) fn panels<S: Simd>(depth: usize, columns: usize) -> usize {
     depth * columns.next_multiple_of(S::PANEL)
 }
 
-/// [term][column] to [column / PANEL][term][PANEL].
+/// `[term][column]` to `[column / PANEL][term][PANEL]`.
 fn pack<S: Simd>(
     simd: S,
     filter: &[f32],
