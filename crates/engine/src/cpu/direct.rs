@@ -53,7 +53,7 @@ pub(super) struct Work<'a, G, P> {
     pub(super) depth: usize,
     /// Columns of the product.
     pub(super) columns: usize,
-    /// The right operand: [column / PANEL][term][PANEL].
+    /// The right operand: `[column / PANEL][term][PANEL]`.
     pub(super) panels: &'a [f32],
     /// Writes some terms of some rows, [`GATHERED_ROW`] apart.
     pub(super) gather: G,
@@ -126,27 +126,24 @@ where
         let stream = streams::<S>(self.rows, self.columns);
         // SAFETY: the caller's piece.
         unsafe { finish.begin(piece) };
-        for column in (0..self.columns).step_by(S::LANES) {
-            let count = S::LANES.min(self.columns - column);
-            let from = column / S::PANEL * block::<S>() * S::PANEL + column % S::PANEL;
-            let mut sums = [simd.splat(0.0); 2];
-            for (index, row) in rows.clone().enumerate() {
-                let to = (self.place)(row) + column;
-                // SAFETY: there is a product for this row, and its place in the output is nobody else's.
+        for (index, row) in rows.enumerate() {
+            let place = (self.place)(row);
+            for column in (0..self.columns).step_by(S::LANES) {
+                let (to, count) = (place + column, S::LANES.min(self.columns - column));
+                let from = (column / S::PANEL * block::<S>() + index) * S::PANEL + column % S::PANEL;
+                // SAFETY: there is a product for this row; its place in the output and its sums are the caller's.
                 unsafe {
-                    let value = simd.load(products.at(from + index * S::PANEL));
-                    let value = finish.finish(simd, value, (to, column), count);
-                    sums = finish.add(simd, sums, (value, column), count);
+                    let value = finish.finish(simd, simd.load(products.at(from)), (to, column), count);
                     if stream {
                         simd.stream(output.at(to), value);
                     } else {
                         store_some(simd, output.at(to), count, value);
                     }
+                    if let Some(kept) = finish.sums() {
+                        let sums = finish.add(simd, [simd.splat(0.0); 2], (value, column), count);
+                        kept.keep(simd, (piece, column), count, sums);
+                    }
                 }
-            }
-            if let Some(kept) = finish.sums() {
-                // SAFETY: the caller's piece.
-                unsafe { kept.keep(simd, (piece, column), count, sums) };
             }
         }
         simd.fence();
@@ -187,7 +184,7 @@ pub(super) fn panels<S: Simd>(depth: usize, columns: usize) -> usize {
     depth * columns.next_multiple_of(S::PANEL)
 }
 
-/// [term][column] to [column / PANEL][term][PANEL].
+/// `[term][column]` to `[column / PANEL][term][PANEL]`.
 fn pack<S: Simd>(
     simd: S,
     filter: &[f32],

@@ -126,7 +126,7 @@ impl Data {
         }
     }
 
-    /// The taps of a class as panels: [in / PANEL][tap, out][PANEL].
+    /// The taps of a class as panels: `[in / PANEL][tap, out][PANEL]`.
     fn pack<S: Simd>(&self, simd: S, class: &Class, filter: &[f32], (packed, lanes): (&mut [f32], usize)) {
         let (inputs, outputs) = (self.geometry.input.channels, self.geometry.output.channels);
         let depth = class.taps.len() * outputs;

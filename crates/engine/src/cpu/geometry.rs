@@ -2,7 +2,7 @@
 
 use crate::architecture::Shape;
 
-/// Shapes of a convolution. Images are [height][width][channel], filters [height][width][in][out].
+/// Shapes of a convolution. Images are `[height][width][channel]`, filters `[height][width][in][out]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Geometry {
     pub(super) input: Shape,

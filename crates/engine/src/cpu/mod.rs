@@ -1,7 +1,7 @@
 //! The CPU back end: pure Rust, always there, nothing to install.
 //!
 //! A network is planned once: layers are fused, every buffer is allocated, kernels are chosen for the processor it
-//! runs on. A step then allocates nothing. Images lie [height][width][channel]; 3x3 convolutions go through Winograd's
+//! runs on. A step then allocates nothing. Images lie `[height][width][channel]`; 3x3 convolutions go through Winograd's
 //! transform where it pays; results do not depend on the number of threads.
 
 mod activation;

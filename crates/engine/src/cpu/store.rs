@@ -17,7 +17,7 @@ struct Entry {
     range: Range<usize>,
     /// Whether it moves with a gradient.
     trained: bool,
-    /// Height, width, inputs and outputs of a filter, which lies [height][width][in][out].
+    /// Height, width, inputs and outputs of a filter, which lies `[height][width][in][out]`.
     filter: Option<[usize; 4]>,
 }
 

@@ -62,7 +62,7 @@ impl Filter {
         (whole(self.geometry.input.channels), whole(self.geometry.output.channels))
     }
 
-    /// Numbers of one point of the sums: [out / PANEL][in][PANEL].
+    /// Numbers of one point of the sums: `[out / PANEL][in][PANEL]`.
     fn sums_plane<S: Simd>(&self) -> usize {
         plane(self.geometry.input.channels * self.channels::<S>().1)
     }
@@ -256,7 +256,7 @@ impl Filter {
         }
     }
 
-    /// Adds the sums of the groups in order and interpolates them into the filter: [tap][in][out].
+    /// Adds the sums of the groups in order and interpolates them into the filter: `[tap][in][out]`.
     fn collect<S: Simd>(&self, simd: S, sums: &[f32], filter: Shared, lanes: usize) {
         let (inputs, outputs) = (self.geometry.input.channels, self.geometry.output.channels);
         let plane = self.sums_plane::<S>();

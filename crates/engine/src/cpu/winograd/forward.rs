@@ -24,7 +24,7 @@ const LARGE_FILTER: usize = POINTS * 512 * 512;
 /// Which filter is transformed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// As it is: [tap][in][out].
+    /// As it is: `[tap][in][out]`.
     Forward,
     /// The taps in reverse order and the channels swapped, which is the filter of the backward pass.
     Backward,
@@ -58,7 +58,7 @@ impl Forward {
         (whole(self.geometry.input.channels), whole(self.geometry.output.channels))
     }
 
-    /// Numbers of one point of the filter: [out / PANEL][in][PANEL].
+    /// Numbers of one point of the filter: `[out / PANEL][in][PANEL]`.
     fn filter_plane<S: Simd>(&self) -> usize {
         plane(self.geometry.input.channels * self.channels::<S>().1)
     }
@@ -228,7 +228,7 @@ impl Forward {
         }
     }
 
-    /// The points of the filter: [point][out / PANEL][in][PANEL].
+    /// The points of the filter: `[point][out / PANEL][in][PANEL]`.
     fn transform_filter<S: Simd>(&self, simd: S, filter: &[f32], points: Shared, lanes: usize) {
         let (inputs, outputs) = (self.geometry.input.channels, self.geometry.output.channels);
         let plane = self.filter_plane::<S>();

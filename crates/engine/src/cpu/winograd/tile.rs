@@ -1,6 +1,6 @@
 //! Tiles on their way between images and points.
 //!
-//! Everything transformed lies as [point][channel / PANEL][tile][PANEL]. For one point that is the left operand of
+//! Everything transformed lies as `[point][channel / PANEL][tile][PANEL]`. For one point that is the left operand of
 //! the register tiles, rows a panel apart, or the right one, a panel for each term: nothing is ever repacked.
 
 use super::transform::{Map, OUT, POINTS, SIDE, Tile};
