@@ -1,6 +1,8 @@
 //! Files that are there whole or not at all.
 
 use crate::Error;
+use cleanest_core::Matrix;
+use cleanest_core::npy::{Element, Header};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -17,6 +19,13 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
         Error::Write { path: path.to_owned(), source }
     })?;
     path.parent().map_or(Ok(()), sync_folder).map_err(Error::write(path))
+}
+
+/// Probabilities as the bytes of an npy file of f4.
+pub(crate) fn npy_of(probabilities: &Matrix) -> Vec<u8> {
+    let mut bytes = Header::write(Element::F32, &[probabilities.rows(), probabilities.columns()]);
+    bytes.extend(probabilities.values().iter().flat_map(|&p| (p as f32).to_le_bytes()));
+    bytes
 }
 
 /// Writes a file and waits until it is on the disk.

@@ -1,11 +1,11 @@
 //! From a folder and a configuration to a finished run.
 
+use super::files::npy_of;
 use super::{About, RunFolder, names};
 use crate::Error;
 use crate::experiment::{Config, InputSpec, Prepared};
 use crate::train::{Architect, Observer, Outcome, Stop, train};
 use cleanest_core::methods::Task;
-use cleanest_core::npy::{Element, Header};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 impl RunFolder {
@@ -73,7 +73,7 @@ impl RunFolder {
         self.write(names::MODEL, &outcome.model.to_safetensors()?)?;
         self.write(names::TRANSITION, outcome.transition.to_json().as_bytes())?;
         self.write(names::TRANSITION_CSV, outcome.transition.to_csv().as_bytes())?;
-        self.write(names::PROBABILITIES, &probabilities(&outcome))?;
+        self.write(names::PROBABILITIES, &npy_of(&outcome.probabilities))?;
         // The last file: with it the run is complete, and its checkpoints are of no more use.
         self.write_json(names::ABOUT, &about)?;
         let checkpoints = self.file(names::CHECKPOINTS);
@@ -82,12 +82,4 @@ impl RunFolder {
         }
         Ok((data, outcome))
     }
-}
-
-/// The probabilities as the bytes of an npy file of f4.
-fn probabilities(outcome: &Outcome) -> Vec<u8> {
-    let found = &outcome.probabilities;
-    let mut bytes = Header::write(Element::F32, &[found.rows(), found.columns()]);
-    bytes.extend(found.values().iter().flat_map(|&value| (value as f32).to_le_bytes()));
-    bytes
 }

@@ -1,9 +1,9 @@
 //! What a network says of new examples, in a file.
 
+use super::files::npy_of;
 use super::write_atomically;
 use crate::Error;
 use cleanest_core::Matrix;
-use cleanest_core::npy::{Element, Header};
 use cleanest_data::{Dataset, Source};
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, FloatType};
@@ -29,7 +29,7 @@ impl Predictions<'_> {
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
         let bytes = match ending.as_deref() {
-            Some("npy") => self.npy(),
+            Some("npy") => npy_of(self.probabilities),
             Some("csv") => self.csv(),
             Some("parquet") => self.parquet().map_err(|problem| Error::Write {
                 path: path.to_owned(),
@@ -52,13 +52,6 @@ impl Predictions<'_> {
     fn class(&self, row: usize) -> usize {
         let row = self.probabilities.row(row);
         (0..row.len()).fold(0, |best, class| if row[class] > row[best] { class } else { best })
-    }
-
-    fn npy(&self) -> Vec<u8> {
-        let mut bytes =
-            Header::write(Element::F32, &[self.probabilities.rows(), self.probabilities.columns()]);
-        bytes.extend(self.probabilities.values().iter().flat_map(|&p| (p as f32).to_le_bytes()));
-        bytes
     }
 
     fn csv(&self) -> Vec<u8> {
