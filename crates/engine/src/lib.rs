@@ -7,6 +7,7 @@ mod error;
 mod matrix;
 mod network;
 mod parameters;
+mod plan;
 
 pub mod architecture;
 pub mod cpu;
