@@ -1,0 +1,211 @@
+//! Which of cuDNN's plans is used for each convolution.
+//!
+//! Reproducible: the first proposal that gives the same bits each time, without looking at a clock. Tuned: the fastest of
+//! the first ten; which one that was is kept for the next start.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    rc::Rc,
+};
+
+use cudarc::{
+    cudnn::sys::{
+        cudnnBackendAttributeName_t as Attribute, cudnnBackendAttributeType_t as Type,
+        cudnnBackendDescriptorType_t as Kind,
+    },
+    driver::sys::CUevent_flags,
+};
+
+use super::{
+    Selection, cache,
+    command::{Convolve, Direction, Geometry},
+    convolve::{Graph, NAMES, Plan, Proposal},
+    descriptor::Descriptor,
+    gpu::driver,
+    memory::DeviceMemory,
+    queue::Queue,
+};
+use crate::Error;
+
+/// Proposals that are timed.
+const TIMED: usize = 10;
+/// Runs of each: some to warm up, the others timed together.
+const WARM_UP: usize = 2;
+const RUNS: usize = 6;
+
+/// The plans of a network, and the memory they work in.
+#[derive(Debug)]
+pub(super) struct Plans {
+    selection: Selection,
+    /// What was chosen; none where cuDNN has no plan.
+    chosen: HashMap<(Geometry, Direction), Option<Rc<Plan>>>,
+    /// In tuned mode, the number of the fastest proposal of each convolution, as the cache has it.
+    fastest: BTreeMap<String, usize>,
+    file: String,
+    changed: bool,
+    /// Memory for plans in order, and for those that run beside them.
+    workspaces: [DeviceMemory; 2],
+}
+
+/// Bytes of each workspace on a GPU with so much memory.
+pub(super) fn workspace(total: usize) -> usize {
+    (total / 64).clamp(64 << 20, 512 << 20)
+}
+
+impl Plans {
+    /// No plans yet.
+    pub(super) fn new(queue: &Queue, selection: Selection) -> Result<Self, Error> {
+        let bytes = workspace(queue.gpu.memory()?.1);
+        let context = &queue.gpu.context;
+        let workspaces = [DeviceMemory::zeros(context, bytes)?, DeviceMemory::zeros(context, bytes)?];
+        let (gpu, cudnn) = (cache::file_name(&queue.gpu.name), &queue.gpu.versions.cudnn);
+        let file = format!("plans-{gpu}-cudnn-{cudnn}-{}.txt", queue.precision);
+        let fastest = match selection {
+            Selection::Tuned => cache::read(&file).map(|bytes| parsed(&bytes)).unwrap_or_default(),
+            Selection::Reproducible => BTreeMap::new(),
+        };
+        Ok(Self { selection, chosen: HashMap::new(), fastest, file, changed: false, workspaces })
+    }
+
+    /// The plan for a pass, bound to its tensors; none where cuDNN has none.
+    pub(super) fn bind(
+        &mut self,
+        queue: &Queue,
+        convolve: &Convolve,
+        beside: bool,
+    ) -> Result<Option<(Rc<Plan>, Descriptor)>, Error> {
+        let tensors = self.tensors(queue, convolve, beside)?;
+        let key = (convolve.geometry, convolve.direction);
+        let plan = match self.chosen.get(&key) {
+            Some(known) => known.clone(),
+            None => {
+                let found = self.choose(queue, convolve, &tensors)?.map(Rc::new);
+                self.chosen.insert(key, found.clone());
+                found
+            }
+        };
+        Ok(plan.map(|plan| (plan, tensors)))
+    }
+
+    /// Keeps what was found out.
+    pub(super) fn save(&mut self) {
+        if self.changed {
+            let lines = self.fastest.iter().map(|(convolution, number)| format!("{number} {convolution}\n"));
+            cache::write(&self.file, lines.collect::<String>().as_bytes());
+            self.changed = false;
+        }
+    }
+
+    fn choose(&mut self, queue: &Queue, convolve: &Convolve, tensors: &Descriptor) -> Result<Option<Plan>, Error> {
+        let Ok(graph) = Graph::new(queue.cudnn, convolve.geometry, convolve.direction, queue.precision) else {
+            return Ok(None);
+        };
+        let proposals = graph.proposals();
+        let fits = |plan: &Plan| plan.workspace <= self.workspaces[0].bytes();
+        let build = |proposal: &Proposal| proposal.build(queue.cudnn).ok().filter(fits);
+        let precise = |proposal: &&Proposal| proposal.is_precise(queue.precision);
+        match self.selection {
+            Selection::Reproducible => {
+                let mut candidates = proposals.iter().filter(precise).filter(|proposal| proposal.is_deterministic());
+                Ok(candidates.find_map(build))
+            }
+            Selection::Tuned => {
+                let name = name_of(convolve);
+                let known = self.fastest.get(&name).and_then(|&number| proposals.get(number));
+                if let Some(plan) = known.filter(precise).and_then(build) {
+                    return Ok(Some(plan));
+                }
+                let candidates = proposals.iter().enumerate().filter(|(_, proposal)| precise(proposal));
+                let built = candidates.filter_map(|(number, proposal)| Some((number, build(proposal)?))).take(TIMED);
+                let mut best: Option<(f32, usize, Plan)> = None;
+                for (number, plan) in built {
+                    let Some(time) = time(queue, &plan, tensors)? else { continue };
+                    if best.as_ref().is_none_or(|(least, ..)| time < *least) {
+                        best = Some((time, number, plan));
+                    }
+                }
+                if let Some((_, number, _)) = &best {
+                    self.fastest.insert(name, *number);
+                    self.changed = true;
+                }
+                Ok(best.map(|(_, _, plan)| plan))
+            }
+        }
+    }
+
+    /// Where the tensors of a pass lie, as cuDNN wants to be told.
+    fn tensors(&self, queue: &Queue, convolve: &Convolve, beside: bool) -> Result<Descriptor, Error> {
+        let places = [Some(convolve.input), Some(convolve.filter), Some(convolve.output), convolve.bias];
+        let addresses: Vec<u64> = places.iter().flatten().map(|place| place.address(queue.base())).collect();
+        let tensors = Descriptor::new(Kind::CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR)?;
+        let (pointer, names) = (Type::CUDNN_TYPE_VOID_PTR, &NAMES[..addresses.len()]);
+        tensors.set(Attribute::CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, pointer, &addresses)?;
+        tensors.set_numbers(Attribute::CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, names)?;
+        let workspace = self.workspaces[usize::from(beside)].address();
+        tensors.set(Attribute::CUDNN_ATTR_VARIANT_PACK_WORKSPACE, pointer, &[workspace])?;
+        tensors.finish("binding tensors")
+    }
+}
+
+/// Milliseconds of a run; none if it does not run after all.
+fn time(queue: &Queue, plan: &Plan, tensors: &Descriptor) -> Result<Option<f32>, Error> {
+    let run = || queue.execute(&plan.descriptor, tensors);
+    if (0..WARM_UP).any(|_| run().is_err()) {
+        return Ok(None);
+    }
+    let event = || {
+        let event = queue.gpu.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT));
+        let event = event.map_err(driver("making an event"))?;
+        event.record(&queue.stream).map_err(driver("recording an event"))?;
+        Ok::<_, Error>(event)
+    };
+    let start = event()?;
+    for _ in 0..RUNS {
+        run()?;
+    }
+    let end = event()?;
+    start.elapsed_ms(&end).map(Some).map_err(driver("timing a convolution"))
+}
+
+/// A convolution as the cache names it.
+fn name_of(convolve: &Convolve) -> String {
+    let Geometry { batch, height, width, inputs, outputs, kernel, stride, padding } = convolve.geometry;
+    let direction = match convolve.direction {
+        Direction::Forward => "forward",
+        Direction::Biased { relu: false } => "forward-bias",
+        Direction::Biased { relu: true } => "forward-bias-relu",
+        Direction::Data { add: false } => "data",
+        Direction::Data { add: true } => "data-add",
+        Direction::Filter => "filter",
+    };
+    format!("{direction} {batch}x{height}x{width}x{inputs} to {outputs}, kernel {kernel}, stride {stride}, padding {padding}")
+}
+
+/// The lines of a cache; those that are none are passed over.
+fn parsed(bytes: &[u8]) -> BTreeMap<String, usize> {
+    let text = String::from_utf8_lossy(bytes);
+    let line = |line: &str| {
+        let (number, name) = line.split_once(' ')?;
+        Some((name.to_owned(), number.parse().ok()?))
+    };
+    text.lines().filter_map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cache_that_was_cut_off_is_read_as_far_as_it_goes() {
+        let lines = parsed(b"3 forward 2x8x8x8 to 8, kernel 3, stride 1, padding 1\nx broken\n7");
+        assert_eq!(lines.len(), 1);
+        assert_eq!(lines.values().next(), Some(&3));
+    }
+
+    #[test]
+    fn the_workspace_follows_the_memory_within_bounds() {
+        assert_eq!(workspace(141 << 30), 512 << 20);
+        assert_eq!(workspace(16 << 30), 256 << 20);
+        assert_eq!(workspace(2 << 30), 64 << 20);
+    }
+}

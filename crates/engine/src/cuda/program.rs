@@ -1,0 +1,152 @@
+//! Commands bound to a GPU: run one by one the first time, and as a graph ever after.
+
+use std::rc::Rc;
+
+use cudarc::driver::{CudaEvent, CudaGraph, sys};
+
+use super::{
+    command::{Argument, Command, Commands, Convolve, Direction, Launch, Multiply, arguments},
+    convolve::Plan,
+    descriptor::Descriptor,
+    gpu::driver,
+    kernel::{Kernel, Walk},
+    layout::Place,
+    plans::Plans,
+    queue::Queue,
+};
+use crate::Error;
+
+/// A command that is ready to run.
+enum Step {
+    Launch(Launch),
+    Multiply(Multiply),
+    Convolve {
+        plan: Rc<Plan>,
+        tensors: Descriptor,
+    },
+    /// A convolution that runs beside the others, and the gradient it reads: nobody may write there before it is done.
+    Beside {
+        plan: Rc<Plan>,
+        tensors: Descriptor,
+        reads: Place,
+    },
+}
+
+/// Commands bound to a GPU.
+pub(super) struct Program {
+    steps: Vec<(Step, Option<Place>)>,
+    runs: usize,
+    graph: Option<CudaGraph>,
+}
+
+impl Program {
+    /// Chooses a plan for every convolution.
+    pub(super) fn new(commands: Commands, queue: &Queue, plans: &mut Plans) -> Result<Self, Error> {
+        let mut steps = Vec::new();
+        for command in commands.list {
+            let writes = written(&command);
+            match command {
+                Command::Launch(launch) => steps.push((Step::Launch(launch), writes)),
+                Command::Multiply(multiply) => steps.push((Step::Multiply(multiply), writes)),
+                Command::Convolve(convolve) => {
+                    let bound = bound(&convolve, queue, plans)?;
+                    steps.extend(bound.into_iter().map(|step| (step, writes)));
+                }
+            }
+        }
+        Ok(Self { steps, runs: 0, graph: None })
+    }
+
+    /// Runs everything in order. What a library prepares on its first call cannot be captured, so the first run is plain;
+    /// the second is captured, and replayed from then on.
+    pub(super) fn run(&mut self, queue: &Queue) -> Result<(), Error> {
+        self.runs += 1;
+        if self.runs == 1 {
+            return self.issue(queue);
+        }
+        if self.graph.is_none() {
+            self.graph = Some(self.capture(queue)?);
+        }
+        self.graph.as_ref().map_or(Ok(()), |graph| graph.launch().map_err(driver("running a graph")))
+    }
+
+    fn capture(&self, queue: &Queue) -> Result<CudaGraph, Error> {
+        let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+        queue.stream.begin_capture(mode).map_err(driver("capturing a graph"))?;
+        let issued = self.issue(queue);
+        let graph = queue.stream.end_capture(sys::CUgraphInstantiate_flags(0));
+        issued?;
+        let graph = graph.map_err(driver("capturing a graph"))?;
+        graph.ok_or(Error::Cuda { call: "capturing a graph", problem: "nothing was captured".into() })
+    }
+
+    fn issue(&self, queue: &Queue) -> Result<(), Error> {
+        let mut running: Vec<(Place, CudaEvent)> = Vec::new();
+        let meet = |event: &CudaEvent| queue.stream.wait(event).map_err(driver("waiting beside"));
+        for (step, writes) in &self.steps {
+            for (_, event) in running.extract_if(.., |(reads, _)| Some(*reads) == *writes) {
+                meet(&event)?;
+            }
+            match step {
+                Step::Launch(launch) => queue.launch(launch)?,
+                Step::Multiply(multiply) => queue.multiply(multiply)?,
+                Step::Convolve { plan, tensors } => queue.execute(&plan.descriptor, tensors)?,
+                Step::Beside { plan, tensors, reads } => {
+                    let ready = queue.stream.record_event(None).map_err(driver("recording an event"))?;
+                    queue.beside.wait(&ready).map_err(driver("waiting beside"))?;
+                    queue.direct(&queue.beside)?;
+                    let executed = queue.execute(&plan.descriptor, tensors);
+                    queue.direct(&queue.stream)?;
+                    executed?;
+                    running.push((*reads, queue.beside.record_event(None).map_err(driver("recording an event"))?));
+                }
+            }
+        }
+        // They ran in order: the last is done when all are.
+        running.last().map_or(Ok(()), |(_, event)| meet(event))
+    }
+}
+
+/// The steps of a convolution: with bias two, where cuDNN has no plan that does both.
+fn bound(convolve: &Convolve, queue: &Queue, plans: &mut Plans) -> Result<Vec<Step>, Error> {
+    let missing = || Error::Cuda {
+        call: "choosing a plan",
+        problem: format!("cuDNN has none for {:?} of {:?}", convolve.direction, convolve.geometry),
+    };
+    let beside = convolve.direction == Direction::Filter;
+    if let Some((plan, tensors)) = plans.bind(queue, convolve, beside)? {
+        let reads = convolve.output;
+        return Ok(vec![if beside { Step::Beside { plan, tensors, reads } } else { Step::Convolve { plan, tensors } }]);
+    }
+    let (Direction::Biased { relu }, Some(bias)) = (convolve.direction, convolve.bias) else { return Err(missing()) };
+    let plain = Convolve { direction: Direction::Forward, bias: None, ..*convolve };
+    let (plan, tensors) = plans.bind(queue, &plain, false)?.ok_or_else(missing)?;
+    let (height, width) = convolve.geometry.output();
+    let (rows, channels) = (convolve.geometry.batch * height * width, convolve.geometry.outputs);
+    let walk = Walk::new(rows, channels);
+    let least = if relu { 0.0 } else { f32::NEG_INFINITY };
+    let arguments: &[Argument] = arguments![convolve.output, bias, rows, channels, walk.lanes, least];
+    let launch = Launch { kernel: Kernel::BiasAdd, grid: walk.passing(), arguments: arguments.to_vec() };
+    Ok(vec![Step::Convolve { plan, tensors }, Step::Launch(launch)])
+}
+
+/// The gradient a command of the backward pass writes, which may be one that a convolution beside still reads.
+fn written(command: &Command) -> Option<Place> {
+    let argument = |launch: &Launch, index: usize| match launch.arguments[index] {
+        Argument::At(place) => Some(place),
+        _ => None,
+    };
+    match command {
+        Command::Convolve(Convolve { direction: Direction::Data { .. }, input, .. }) => Some(*input),
+        Command::Convolve(_) => None,
+        Command::Multiply(multiply) => Some(multiply.c),
+        Command::Launch(launch) => match launch.kernel {
+            Kernel::Mask | Kernel::BiasReduce => argument(launch, 0),
+            Kernel::Deliver | Kernel::Dropout | Kernel::Pad | Kernel::AveragePoolBackward => argument(launch, 1),
+            Kernel::MaxPoolBackward => argument(launch, 2),
+            Kernel::NormalizeReduce => argument(launch, 3),
+            Kernel::NormalizeSpread => argument(launch, 4),
+            _ => None,
+        },
+    }
+}
