@@ -1,0 +1,95 @@
+//! The best few of many, without holding the many.
+
+/// An example that was offered.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pick {
+    /// The larger, the better.
+    pub key: f64,
+    /// Its row; of equal keys the earlier row is better.
+    pub row: usize,
+    /// Whether it only takes a place and is left out in the end.
+    pub excused: bool,
+}
+
+/// The best of what was offered, up to a number. Holds at most about twice that many at a time.
+#[derive(Clone, Debug)]
+pub struct Best {
+    limit: usize,
+    picks: Vec<Pick>,
+    bar: f64,
+}
+
+impl Best {
+    /// The best so many.
+    #[must_use]
+    pub fn new(limit: usize) -> Self {
+        Self { limit, picks: Vec::new(), bar: if limit == 0 { f64::INFINITY } else { f64::NEG_INFINITY } }
+    }
+
+    /// Takes an example if it may be among the best.
+    #[inline]
+    pub fn offer(&mut self, pick: Pick) {
+        if pick.key >= self.bar && self.limit > 0 {
+            self.picks.push(pick);
+            if self.picks.len() >= 2 * self.limit + 1024 {
+                self.cut();
+            }
+        }
+    }
+
+    /// Takes over what another has found.
+    pub fn merge(&mut self, other: Self) {
+        other.picks.into_iter().for_each(|pick| self.offer(pick));
+    }
+
+    /// The best, best first.
+    #[must_use]
+    pub fn picks(mut self) -> Vec<Pick> {
+        self.cut();
+        self.picks.sort_unstable_by(order);
+        self.picks
+    }
+
+    /// Drops what cannot be among the best any more.
+    fn cut(&mut self) {
+        if self.limit > 0 && self.picks.len() > self.limit {
+            self.picks.select_nth_unstable_by(self.limit - 1, order);
+            self.picks.truncate(self.limit);
+            self.bar = self.picks[self.limit - 1].key;
+        }
+    }
+}
+
+fn order(a: &Pick, b: &Pick) -> std::cmp::Ordering {
+    b.key.total_cmp(&a.key).then(a.row.cmp(&b.row))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_best_are_those_of_a_full_sort_however_the_offers_are_divided(
+            keys in prop::collection::vec(0_u8..20, 0..4000),
+            limit in 0_usize..60,
+            cut in 0_usize..4000,
+        ) {
+            let offers: Vec<Pick> = keys
+                .iter()
+                .enumerate()
+                .map(|(row, &key)| Pick { key: f64::from(key), row, excused: false })
+                .collect();
+            let (mut first, mut second) = (Best::new(limit), Best::new(limit));
+            let (before, after) = offers.split_at(cut.min(offers.len()));
+            after.iter().for_each(|&pick| first.offer(pick));
+            before.iter().for_each(|&pick| second.offer(pick));
+            first.merge(second);
+            let mut all = offers.clone();
+            all.sort_by(|a, b| b.key.total_cmp(&a.key).then(a.row.cmp(&b.row)));
+            all.truncate(limit);
+            prop_assert_eq!(first.picks(), all);
+        }
+    }
+}

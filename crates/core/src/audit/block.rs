@@ -1,0 +1,117 @@
+//! A stretch of examples: a row of probabilities and a label for each.
+
+use crate::Error;
+
+/// A number of a table of probabilities.
+pub trait Probability: Copy + Send + Sync {
+    /// The number in full precision.
+    fn wide(self) -> f64;
+}
+
+impl Probability for f32 {
+    #[inline]
+    fn wide(self) -> f64 {
+        f64::from(self)
+    }
+}
+
+impl Probability for f64 {
+    #[inline]
+    fn wide(self) -> f64 {
+        self
+    }
+}
+
+/// Examples that follow one another. Its rows are distributions and its labels classes: checked once, at the door.
+#[derive(Clone, Copy, Debug)]
+pub struct Block<'a, P> {
+    probabilities: &'a [P],
+    labels: &'a [u32],
+    classes: usize,
+    first: usize,
+}
+
+impl<'a, P: Probability> Block<'a, P> {
+    /// Examples from row `first` on, whose rows sum to 1 within `tolerance`; the first that is not right is named.
+    pub fn checked(
+        (probabilities, labels): (&'a [P], &'a [u32]),
+        classes: usize,
+        first: usize,
+        tolerance: f64,
+    ) -> Result<Self, Error> {
+        let block = Self::trusted((probabilities, labels), classes, first);
+        for (row, probabilities, label) in block.rows() {
+            let mut sum = 0.0;
+            let mut least = 0.0_f64;
+            for &probability in probabilities {
+                sum += probability.wide();
+                least = least.min(probability.wide());
+            }
+            // A sum that is not a number fails the comparison too.
+            if !((sum - 1.0).abs() <= tolerance) || least < 0.0 {
+                return Err(wrong_row(row, probabilities, sum));
+            }
+            if label as usize >= classes {
+                return Err(Error::Label { row, label, classes });
+            }
+        }
+        Ok(block)
+    }
+
+    /// Examples that were checked before.
+    ///
+    /// # Panics
+    /// If there is not a row of `classes` probabilities for each label.
+    #[must_use]
+    pub fn trusted((probabilities, labels): (&'a [P], &'a [u32]), classes: usize, first: usize) -> Self {
+        assert_eq!(probabilities.len(), labels.len() * classes, "a row of probabilities for each label");
+        Self { probabilities, labels, classes, first }
+    }
+
+    /// The number K of classes.
+    #[must_use]
+    pub fn classes(&self) -> usize {
+        self.classes
+    }
+
+    /// Row number, probabilities and label of each example.
+    pub fn rows(&self) -> impl Iterator<Item = (usize, &'a [P], u32)> + use<'a, P> {
+        let rows = self.probabilities.chunks_exact(self.classes).zip(self.labels);
+        let first = self.first;
+        rows.enumerate().map(move |(at, (row, &label))| (first + at, row, label))
+    }
+}
+
+/// What is wrong with a row that is not a distribution.
+fn wrong_row<P: Probability>(row: usize, probabilities: &[P], sum: f64) -> Error {
+    let odd = |p: &P| !(p.wide() >= 0.0 && p.wide().is_finite());
+    match probabilities.iter().position(odd) {
+        Some(column) => Error::Probability { row, column, value: probabilities[column].wide() },
+        None => Error::ProbabilitySum { row, sum },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(values: &[f32], labels: &[u32]) -> String {
+        Block::checked((values, labels), 2, 10, 1e-3).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn each_way_a_row_can_be_wrong_has_its_own_sentence() {
+        assert_eq!(
+            problem(&[0.5, 0.5, 0.5, f32::NAN], &[0, 1]),
+            "row 12, class 1 (from 0): not a probability: NaN"
+        );
+        assert_eq!(problem(&[-0.25, 1.25], &[0]), "row 11, class 0 (from 0): not a probability: -0.25");
+        assert_eq!(problem(&[0.5, 0.25], &[0]), "row 11: the probabilities sum to 0.75, not to 1");
+        assert!(problem(&[0.5, 0.5], &[2]).contains("is not a class"));
+    }
+
+    #[test]
+    fn a_sum_within_the_tolerance_passes() {
+        assert!(Block::checked((&[0.5_f32, 0.4995][..], &[0][..]), 2, 0, 1e-3).is_ok());
+    }
+}
