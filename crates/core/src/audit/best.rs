@@ -1,17 +1,41 @@
 //! The best few of many, without holding the many.
 
-/// An example that was offered.
+/// An example that was offered: 16 bytes, since there may be millions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pick {
-    /// The larger, the better.
-    pub key: f64,
-    /// Its row; of equal keys the earlier row is better.
-    pub row: usize,
-    /// Whether it only takes a place and is left out in the end.
-    pub excused: bool,
+    key: f64,
+    /// The row, and in the lowest bit whether it only takes a place.
+    place: u64,
 }
 
-/// The best of what was offered, up to a number. Holds at most about twice that many at a time.
+impl Pick {
+    /// An example that is the better the larger its key is; of equal keys the earlier row is better. One that is excused
+    /// takes a place among the best, but is not meant.
+    #[must_use]
+    pub fn new(key: f64, row: usize, excused: bool) -> Self {
+        Self { key, place: (row as u64) << 1 | u64::from(excused) }
+    }
+
+    /// What it was ranked by.
+    #[must_use]
+    pub fn key(&self) -> f64 {
+        self.key
+    }
+
+    /// Its row.
+    #[must_use]
+    pub fn row(&self) -> usize {
+        (self.place >> 1) as usize
+    }
+
+    /// Whether it only takes a place.
+    #[must_use]
+    pub fn excused(&self) -> bool {
+        self.place & 1 == 1
+    }
+}
+
+/// The best of what was offered, up to a number. Holds at most about a quarter more at a time.
 #[derive(Clone, Debug)]
 pub struct Best {
     limit: usize,
@@ -26,20 +50,31 @@ impl Best {
         Self { limit, picks: Vec::new(), bar: if limit == 0 { f64::INFINITY } else { f64::NEG_INFINITY } }
     }
 
-    /// Takes an example if it may be among the best.
+    /// The key below which nothing is taken any more.
+    #[must_use]
+    pub fn bar(&self) -> f64 {
+        self.bar
+    }
+
+    /// Takes an example if it may be among the best; says whether the bar was raised.
     #[inline]
-    pub fn offer(&mut self, pick: Pick) {
-        if pick.key >= self.bar && self.limit > 0 {
-            self.picks.push(pick);
-            if self.picks.len() >= 2 * self.limit + 1024 {
-                self.cut();
-            }
+    pub fn offer(&mut self, pick: Pick) -> bool {
+        if !(pick.key >= self.bar && self.limit > 0) {
+            return false;
         }
+        self.picks.push(pick);
+        let full = self.picks.len() >= self.limit + self.limit / 4 + 64;
+        if full {
+            self.cut();
+        }
+        full
     }
 
     /// Takes over what another has found.
     pub fn merge(&mut self, other: Self) {
-        other.picks.into_iter().for_each(|pick| self.offer(pick));
+        other.picks.into_iter().for_each(|pick| {
+            self.offer(pick);
+        });
     }
 
     /// The best, best first.
@@ -61,7 +96,7 @@ impl Best {
 }
 
 fn order(a: &Pick, b: &Pick) -> std::cmp::Ordering {
-    b.key.total_cmp(&a.key).then(a.row.cmp(&b.row))
+    b.key.total_cmp(&a.key).then(a.place.cmp(&b.place))
 }
 
 #[cfg(test)]
@@ -79,15 +114,15 @@ mod tests {
             let offers: Vec<Pick> = keys
                 .iter()
                 .enumerate()
-                .map(|(row, &key)| Pick { key: f64::from(key), row, excused: false })
+                .map(|(row, &key)| Pick::new(f64::from(key), row, false))
                 .collect();
             let (mut first, mut second) = (Best::new(limit), Best::new(limit));
             let (before, after) = offers.split_at(cut.min(offers.len()));
-            after.iter().for_each(|&pick| first.offer(pick));
-            before.iter().for_each(|&pick| second.offer(pick));
+            after.iter().for_each(|&pick| { first.offer(pick); });
+            before.iter().for_each(|&pick| { second.offer(pick); });
             first.merge(second);
             let mut all = offers.clone();
-            all.sort_by(|a, b| b.key.total_cmp(&a.key).then(a.row.cmp(&b.row)));
+            all.sort_by(|a, b| b.key.total_cmp(&a.key).then(a.row().cmp(&b.row())));
             all.truncate(limit);
             prop_assert_eq!(first.picks(), all);
         }

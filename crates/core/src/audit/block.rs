@@ -2,23 +2,48 @@
 
 use crate::Error;
 
+/// How far the probabilities of an example may be from summing to 1.
+pub const TOLERANCE: f64 = 0.01;
+
+/// A probability above which a class is ahead of all the others, whatever they are.
+pub(super) const MAJORITY: f64 = 0.5 + TOLERANCE;
+
 /// A number of a table of probabilities.
-pub trait Probability: Copy + Send + Sync {
+pub trait Probability: Copy + Send + Sync + PartialOrd + std::ops::Add<Output = Self> + 'static {
+    /// Nothing.
+    const ZERO: Self;
+
     /// The number in full precision.
     fn wide(self) -> f64;
+
+    /// The smallest number of this kind that is not below `bound`: comparing with either is the same.
+    fn at_least(bound: f64) -> Self;
 }
 
 impl Probability for f32 {
+    const ZERO: Self = 0.0;
+
     #[inline]
     fn wide(self) -> f64 {
         f64::from(self)
     }
+
+    fn at_least(bound: f64) -> Self {
+        let near = bound as Self;
+        if f64::from(near) < bound { near.next_up() } else { near }
+    }
 }
 
 impl Probability for f64 {
+    const ZERO: Self = 0.0;
+
     #[inline]
     fn wide(self) -> f64 {
         self
+    }
+
+    fn at_least(bound: f64) -> Self {
+        bound
     }
 }
 
@@ -32,24 +57,23 @@ pub struct Block<'a, P> {
 }
 
 impl<'a, P: Probability> Block<'a, P> {
-    /// Examples from row `first` on, whose rows sum to 1 within `tolerance`; the first that is not right is named.
+    /// Examples from row `first` on, whose rows sum to 1 within [`TOLERANCE`]; the first that is not right is named.
     pub fn checked(
         (probabilities, labels): (&'a [P], &'a [u32]),
         classes: usize,
         first: usize,
-        tolerance: f64,
     ) -> Result<Self, Error> {
         let block = Self::trusted((probabilities, labels), classes, first);
         for (row, probabilities, label) in block.rows() {
-            let mut sum = 0.0;
-            let mut least = 0.0_f64;
+            let (mut sum, mut least) = (P::ZERO, P::ZERO);
             for &probability in probabilities {
-                sum += probability.wide();
-                least = least.min(probability.wide());
+                sum = sum + probability;
+                least = if probability < least { probability } else { least };
             }
             // A sum that is not a number fails the comparison too.
-            if !((sum - 1.0).abs() <= tolerance) || least < 0.0 {
-                return Err(wrong_row(row, probabilities, sum));
+            let is_distribution = (sum.wide() - 1.0).abs() <= TOLERANCE && least >= P::ZERO;
+            if !is_distribution {
+                return Err(wrong_row(row, probabilities, sum.wide()));
             }
             if label as usize >= classes {
                 return Err(Error::Label { row, label, classes });
@@ -96,7 +120,7 @@ mod tests {
     use super::*;
 
     fn problem(values: &[f32], labels: &[u32]) -> String {
-        Block::checked((values, labels), 2, 10, 1e-3).unwrap_err().to_string()
+        Block::checked((values, labels), 2, 10).unwrap_err().to_string()
     }
 
     #[test]
@@ -112,6 +136,6 @@ mod tests {
 
     #[test]
     fn a_sum_within_the_tolerance_passes() {
-        assert!(Block::checked((&[0.5_f32, 0.4995][..], &[0][..]), 2, 0, 1e-3).is_ok());
+        assert!(Block::checked((&[0.5_f32, 0.4951][..], &[0][..]), 2, 0).is_ok());
     }
 }

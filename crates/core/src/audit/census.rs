@@ -1,5 +1,6 @@
 //! The first pass: how many examples have each label, and how sure the model is of them.
 
+use super::block::MAJORITY;
 use super::{Block, Probability};
 use crate::Matrix;
 
@@ -10,7 +11,6 @@ const UNIT: f64 = (1_u64 << 52) as f64;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Census {
     given: Vec<u64>,
-    predicted: Vec<u64>,
     confidence: Vec<u128>,
     soft: Matrix,
 }
@@ -24,12 +24,7 @@ impl Census {
     /// Nothing seen yet.
     #[must_use]
     pub fn new(classes: usize) -> Self {
-        Self {
-            given: vec![0; classes],
-            predicted: vec![0; classes],
-            confidence: vec![0; classes],
-            soft: Matrix::zeros(classes, classes),
-        }
+        Self { given: vec![0; classes], confidence: vec![0; classes], soft: Matrix::zeros(classes, classes) }
     }
 
     /// Counts a block, without the soft counts that only [`Census::soft`] needs.
@@ -37,7 +32,6 @@ impl Census {
         for (_, row, label) in block.rows() {
             let label = label as usize;
             self.given[label] += 1;
-            self.predicted[largest(row)] += 1;
             self.confidence[label] += u128::from((row[label].wide().min(2.0) * UNIT) as u64);
         }
     }
@@ -53,7 +47,6 @@ impl Census {
     /// Takes over what another census has counted.
     pub fn merge(&mut self, other: &Self) {
         self.given.iter_mut().zip(&other.given).for_each(|(a, b)| *a += b);
-        self.predicted.iter_mut().zip(&other.predicted).for_each(|(a, b)| *a += b);
         self.confidence.iter_mut().zip(&other.confidence).for_each(|(a, b)| *a += b);
         self.soft.values_mut().iter_mut().zip(other.soft.values()).for_each(|(a, b)| *a += b);
     }
@@ -62,12 +55,6 @@ impl Census {
     #[must_use]
     pub fn given(&self) -> &[u64] {
         &self.given
-    }
-
-    /// For how many examples each class is the most probable.
-    #[must_use]
-    pub fn predicted(&self) -> &[u64] {
-        &self.predicted
     }
 
     /// The sums of the probabilities of each class (row) over the examples of each label (column).
@@ -95,25 +82,34 @@ impl Thresholds {
         self.0.iter().map(|&threshold| Some(threshold).filter(|found| found.is_finite())).collect()
     }
 
-    /// The most probable class among those that reach their threshold.
-    #[must_use]
-    pub fn confident<P: Probability>(&self, row: &[P]) -> Option<usize> {
-        let mut best = None;
-        let mut most = f64::NEG_INFINITY;
-        for (class, (p, &threshold)) in row.iter().zip(&self.0).enumerate() {
-            let p = p.wide();
-            if p >= threshold && p > most {
-                (best, most) = (Some(class), p);
-            }
-        }
-        best
+    /// The thresholds as the probabilities of a block are compared with them.
+    pub(super) fn rounded<P: Probability>(&self) -> Vec<P> {
+        self.0.iter().map(|&threshold| P::at_least(threshold)).collect()
     }
+}
+
+/// The most probable class among those that reach their threshold, for an example with this label.
+#[inline]
+pub(super) fn confident<P: Probability>(row: &[P], label: usize, thresholds: &[P]) -> Option<usize> {
+    let own = row[label];
+    // Most examples: sure of their label. Nothing else can be as probable.
+    if own >= thresholds[label] && own.wide() > MAJORITY {
+        return Some(label);
+    }
+    let mut best = None;
+    let mut most = P::ZERO;
+    for (class, (&p, &threshold)) in row.iter().zip(thresholds).enumerate() {
+        if p >= threshold && (p > most || best.is_none()) {
+            (best, most) = (Some(class), p);
+        }
+    }
+    best
 }
 
 /// The first of the most probable classes.
 pub(super) fn largest<P: Probability>(row: &[P]) -> usize {
     let (mut best, mut most) = (0, f64::NEG_INFINITY);
-    for (class, p) in row.iter().enumerate() {
+    for (class, &p) in row.iter().enumerate() {
         if p.wide() > most {
             (best, most) = (class, p.wide());
         }
@@ -127,7 +123,7 @@ mod tests {
 
     fn counted(probabilities: &[f32], labels: &[u32], classes: usize) -> Census {
         let mut census = Census::new(classes);
-        let block = Block::checked((probabilities, labels), classes, 0, 1e-6).unwrap();
+        let block = Block::checked((probabilities, labels), classes, 0).unwrap();
         census.count(&block);
         census.count_softly(&block);
         census
@@ -138,24 +134,25 @@ mod tests {
         let census = counted(&[0.75, 0.25, 0.25, 0.75, 0.5, 0.5], &[0, 0, 1], 2);
         assert_eq!(census.thresholds().values(), [Some(0.5), Some(0.5)]);
         assert_eq!(census.given(), [2, 1]);
-        assert_eq!(census.predicted(), [2, 1]);
     }
 
     #[test]
     fn the_confident_class_is_the_most_probable_above_its_threshold_not_of_all() {
         // Class 0 is nearly always said with 0.95; 0.5 for it is the most probable but not confident.
-        let thresholds = Thresholds(vec![0.9, 0.2, 0.3, f64::INFINITY]);
-        assert_eq!(thresholds.confident(&[0.5_f32, 0.25, 0.25, 0.0]), Some(1));
-        assert_eq!(thresholds.confident(&[0.3_f32, 0.3, 0.4, 0.0]), Some(2));
-        assert_eq!(thresholds.confident(&[0.8_f32, 0.1, 0.1, 0.0]), None);
-        assert_eq!(thresholds.confident(&[0.0_f32, 0.0, 0.0, 1.0]), None, "a class nobody was given");
+        let thresholds = Thresholds(vec![0.9, 0.2, 0.3, f64::INFINITY]).rounded::<f32>();
+        let of = |row: [f32; 4]| confident(&row, 0, &thresholds);
+        assert_eq!(of([0.5, 0.25, 0.25, 0.0]), Some(1));
+        assert_eq!(of([0.3, 0.3, 0.4, 0.0]), Some(2));
+        assert_eq!(of([0.8, 0.1, 0.1, 0.0]), None);
+        assert_eq!(of([0.95, 0.03, 0.02, 0.0]), Some(0));
+        assert_eq!(of([0.0, 0.0, 0.0, 1.0]), None, "a class nobody was given");
     }
 
     #[test]
     fn equally_sure_examples_all_count() {
         let probabilities = [0.1_f32, 0.9].repeat(7);
-        let thresholds = counted(&probabilities, &[1; 7], 2).thresholds();
-        assert_eq!(thresholds.confident(&probabilities[..2]), Some(1));
+        let thresholds = counted(&probabilities, &[1; 7], 2).thresholds().rounded::<f32>();
+        assert_eq!(confident(&probabilities[..2], 1, &thresholds), Some(1));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The second pass under Bayes: expected counts, and how far they may be off.
 
 use super::{Block, Channel, Probability, Verdict};
+use crate::Matrix;
 use crate::noise::Dirichlet;
-use crate::{Error, Matrix};
 use statrs::distribution::{ContinuousCDF as _, Normal};
 
 /// Parts of the unit interval in which P(wrong) is counted, to say how long a list must be.
@@ -85,7 +85,8 @@ impl Tally {
     ///
     /// The bounds cover the chance in each label and, where `noise` is what T was counted from, the chance in T. They
     /// do not cover a model that is wrong about the examples.
-    pub fn wrong(&self, noise: Option<&Dirichlet>, level: f64) -> Result<(Vec<Counted>, Counted), Error> {
+    #[must_use]
+    pub fn wrong(&self, noise: Option<&Dirichlet>, level: f64) -> (Vec<Counted>, Counted) {
         let classes = self.joint.rows();
         let width = Normal::standard().inverse_cdf(0.5 + level / 2.0);
         let bounded = |expected: f64, variance: f64, most: f64| {
@@ -95,18 +96,18 @@ impl Tally {
         let given: Vec<f64> = self.joint.iter_rows().map(|row| row.iter().sum()).collect();
         let wrong: Vec<f64> = (0..classes).map(|label| given[label] - self.joint[(label, label)]).collect();
         let chance: Vec<f64> = (0..classes).map(|label| self.variance[(label, label)]).collect();
-        let (by_label, in_all) = noise.map_or((vec![0.0; classes], 0.0), |noise| self.from_noise(noise));
+        let (by_label, in_all) = noise.map_or((vec![0.0; classes], 0.0), |noise| self.noise_variance(noise));
         let each = (0..classes)
             .map(|label| bounded(wrong[label].max(0.0), chance[label] + by_label[label], given[label]))
             .collect();
         let all = bounded(wrong.iter().sum(), chance.iter().sum::<f64>() + in_all, given.iter().sum());
-        Ok((each, all))
+        (each, all)
     }
 
     /// The variance that not knowing T adds to the number of wrong labels of each class, and to their sum.
     ///
     /// To first order: with a = d(wrong)/d(ln T\[k\]\[y\]), and the covariance of a Dirichlet row of mass N.
-    fn from_noise(&self, noise: &Dirichlet) -> (Vec<f64>, f64) {
+    fn noise_variance(&self, noise: &Dirichlet) -> (Vec<f64>, f64) {
         let classes = self.joint.rows();
         let (mut by_label, mut in_all) = (vec![0.0; classes], 0.0);
         for (class, counts) in noise.counts().iter_rows().enumerate() {
@@ -123,6 +124,20 @@ impl Tally {
             in_all += (squares - mean * mean).max(0.0) / (mass + 1.0);
         }
         (by_label, in_all)
+    }
+
+    /// The P(wrong) above which the examples hold this share of the wrong labels, or a little more, in expectation.
+    #[must_use]
+    pub fn cutoff(&self, share: f64) -> f64 {
+        let total: f64 = self.bins.iter().map(|bin| bin.1).sum();
+        let mut found = 0.0;
+        for (at, &(_, sum)) in self.bins.iter().enumerate().rev() {
+            found += sum;
+            if found >= share * total && found > 0.0 {
+                return at as f64 / BINS as f64;
+            }
+        }
+        1.0
     }
 
     /// How many examples, most suspicious first, hold this share of the wrong labels in expectation.
@@ -157,7 +172,7 @@ mod tests {
         let (mut rows, mut clean) = (Vec::new(), Vec::new());
         for _ in 0..examples {
             let sure = 0.5 + 0.5 * stream.uniform();
-            let first = stream.below(3) as usize;
+            let first = stream.below(3);
             let mut row = [(1.0 - sure) / 2.0; 3];
             row[first] = sure;
             clean.push(stream.categorical(&row) as u32);
@@ -177,8 +192,8 @@ mod tests {
         for seed in 0..trials {
             let (rows, labels, wrong) = drawn(seed, 300);
             let mut tally = Tally::new(3);
-            tally.count(&Block::checked((&rows[..], &labels[..]), 3, 0, 1e-9).unwrap(), &channel);
-            let (_, all) = tally.wrong(None, 0.9).unwrap();
+            tally.count(&Block::checked((&rows[..], &labels[..]), 3, 0).unwrap(), &channel);
+            let (_, all) = tally.wrong(None, 0.9);
             covered += u32::from((all.low..=all.high).contains(&(wrong as f64)));
         }
         let share = f64::from(covered) / trials as f64;
@@ -209,7 +224,7 @@ mod tests {
         let channel = Channel::new(&"symmetric:0.4".parse::<Noise>().unwrap().transition(2, 0).unwrap());
         let rows = [1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0];
         let mut tally = Tally::new(2);
-        tally.count(&Block::checked((&rows[..], &[0, 0, 0, 1][..]), 2, 0, 1e-9).unwrap(), &channel);
+        tally.count(&Block::checked((&rows[..], &[0, 0, 0, 1][..]), 2, 0).unwrap(), &channel);
         assert_eq!(tally.list_size(0.95), 1, "only the second example is wrong");
     }
 }
