@@ -5,6 +5,7 @@
 //! [`experiment`] says what a run is asked to do, [`mod@train`] does it, and [`run`] is the folder it leaves.
 #![forbid(unsafe_code)]
 
+pub mod audit;
 mod error;
 pub mod experiment;
 pub mod run;

@@ -26,6 +26,13 @@ impl RunFolder {
         Ok(Self { path: path.to_owned() })
     }
 
+    /// A folder inside this one, for a part of the run; what it holds is kept.
+    pub(crate) fn inner(&self, name: &str) -> Result<Self, Error> {
+        let path = self.file(name);
+        std::fs::create_dir_all(&path).map_err(Error::write(&path))?;
+        Ok(Self { path })
+    }
+
     /// A folder that was made before.
     pub fn open(path: &Path) -> Result<Self, Error> {
         if !path.join(names::CONFIG).is_file() {
@@ -78,6 +85,18 @@ impl RunFolder {
         let bytes = std::fs::read(&path).map_err(Error::read(&path))?;
         Parameters::from_safetensors(&bytes)
             .map_err(|problem| Error::Malformed { path, problem: problem.to_string() })
+    }
+
+    /// Tensors that a part of the run left, if it came so far.
+    pub(crate) fn part(&self, name: &str) -> Result<Option<Parameters>, Error> {
+        let path = self.file(name);
+        if !path.is_file() {
+            return Ok(None);
+        }
+        let bytes = std::fs::read(&path).map_err(Error::read(&path))?;
+        let malformed =
+            |problem: cleanest_engine::Error| Error::Malformed { path, problem: problem.to_string() };
+        Parameters::from_safetensors(&bytes).map(Some).map_err(malformed)
     }
 
     /// The estimated noise.

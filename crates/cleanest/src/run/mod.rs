@@ -31,6 +31,18 @@ pub mod names {
     pub const MODEL: &str = "model.safetensors";
     /// p(true class | x) of every training example.
     pub const PROBABILITIES: &str = "probabilities.npy";
+    /// What the audit found.
+    pub const AUDIT: &str = "audit.json";
+    /// The examples whose labels are suspicious, most suspicious first, for a spreadsheet.
+    pub const SUSPECTS: &str = "suspects.csv";
+    /// The same, for programs.
+    pub const SUSPECTS_PARQUET: &str = "suspects.parquet";
+    /// The page to look at.
+    pub const REPORT: &str = "report.html";
+    /// p(true class | x) of every training example, as the audit took it.
+    pub const POSTERIORS: &str = "posteriors.npy";
+    /// While a run is not complete: the networks that were trained on parts of the data.
+    pub const FOLDS: &str = "folds";
     /// The record: version, data, scores. Written last: a folder that has it is complete.
     pub const ABOUT: &str = "about.json";
     /// Where a run goes on from after it was cut.
