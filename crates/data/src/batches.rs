@@ -1,5 +1,6 @@
 //! Batches, the next one prepared while the current one trains.
 
+use crate::augment::Crop;
 use crate::order::Order;
 use crate::{Augment, Dataset, Error, Example, Shape, Standardization};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -30,6 +31,8 @@ pub struct Batch {
     pub labels: Vec<u32>,
     /// Their numbers, example after example; of an image row by row, the channels of a pixel side by side.
     pub values: Vec<f32>,
+    /// What is learnt from of each image, where that has still to be cut out; else nothing.
+    pub crops: Vec<Crop>,
 }
 
 /// The batches of a set, prepared on a thread of their own.
@@ -43,6 +46,19 @@ pub struct Batches {
 impl Batches {
     /// Starts to prepare the batches of `set`.
     pub fn new(set: &Dataset, settings: BatchSettings) -> Result<Self, Error> {
+        Self::prepared(set, settings, Preparation::batch)
+    }
+
+    /// The same batches by their rows and crops alone, for a device that has the examples and cuts them itself.
+    pub fn by_rows(set: &Dataset, settings: BatchSettings) -> Result<Self, Error> {
+        Self::prepared(set, settings, Preparation::rows)
+    }
+
+    fn prepared(
+        set: &Dataset,
+        settings: BatchSettings,
+        prepare: fn(&Preparation, u64, &[u32]) -> Batch,
+    ) -> Result<Self, Error> {
         settings.standardization.check(set.shape())?;
         let order = settings.order(set.len());
         // One batch is ready and one in the making: more would only hold memory.
@@ -50,7 +66,7 @@ impl Batches {
         let set = set.clone();
         std::thread::Builder::new()
             .name("batches".into())
-            .spawn(move || Preparation::new(set, settings).run(order, &sender))
+            .spawn(move || Preparation::new(set, settings).run(order, &sender, prepare))
             .map_err(Error::Thread)?;
         Ok(Self { ready })
     }
@@ -93,40 +109,51 @@ impl Preparation {
     }
 
     /// Sends batches until nobody takes them any more.
-    fn run(&self, mut order: Order, sender: &SyncSender<Batch>) {
+    fn run(&self, mut order: Order, sender: &SyncSender<Batch>, prepare: fn(&Self, u64, &[u32]) -> Batch) {
         let end = if self.settings.seed.is_some() { u64::MAX } else { order.steps_per_epoch() };
         for step in self.settings.first_step..end {
-            if sender.send(self.batch(step, order.rows(step))).is_err() {
+            if sender.send(prepare(self, step, order.rows(step))).is_err() {
                 return;
             }
         }
     }
 
-    fn batch(&self, step: u64, rows: &[u32]) -> Batch {
-        let size = self.set.shape().size();
-        let mut values = vec![0.0; rows.len() * size];
-        let stream = Augment::stream(self.settings.seed.unwrap_or(0), step);
-        let mut varied = vec![0; size];
-        for (&row, values) in rows.iter().zip(values.chunks_exact_mut(size)) {
-            match self.set.example(row as usize) {
-                Example::Row(numbers) => self.settings.standardization.row(numbers, values),
-                Example::Image(pixels) if self.settings.augment == Augment::default() => {
-                    self.pixels(pixels, values);
-                }
-                Example::Image(pixels) => {
-                    let crop = self.settings.augment.draw(&stream, row);
-                    self.settings.augment.apply(crop, pixels, self.set.shape(), &mut varied);
-                    self.pixels(&varied, values);
-                }
-            }
-        }
+    /// Rows, labels and crops.
+    fn rows(&self, step: u64, rows: &[u32]) -> Batch {
         let labels = self.set.labels().indices();
         let labels = if labels.is_empty() {
             Vec::new()
         } else {
             rows.iter().map(|&row| labels[row as usize]).collect()
         };
-        Batch { step, rows: rows.to_vec(), labels, values }
+        let stream = Augment::stream(self.settings.seed.unwrap_or(0), step);
+        let varied =
+            self.settings.augment != Augment::default() && matches!(self.set.shape(), Shape::Image { .. });
+        let crop = |&row: &u32| self.settings.augment.draw(&stream, row);
+        let crops = if varied { rows.iter().map(crop).collect() } else { Vec::new() };
+        Batch { step, rows: rows.to_vec(), labels, values: Vec::new(), crops }
+    }
+
+    /// The same with the numbers of the examples.
+    fn batch(&self, step: u64, rows: &[u32]) -> Batch {
+        let size = self.set.shape().size();
+        let mut values = vec![0.0; rows.len() * size];
+        let batch = self.rows(step, rows);
+        let mut crops = batch.crops.iter();
+        let mut varied = vec![0; size];
+        for (&row, values) in rows.iter().zip(values.chunks_exact_mut(size)) {
+            match self.set.example(row as usize) {
+                Example::Row(numbers) => self.settings.standardization.row(numbers, values),
+                Example::Image(pixels) => match crops.next() {
+                    None => self.pixels(pixels, values),
+                    Some(&crop) => {
+                        self.settings.augment.apply(crop, pixels, self.set.shape(), &mut varied);
+                        self.pixels(&varied, values);
+                    }
+                },
+            }
+        }
+        Batch { values, crops: Vec::new(), ..batch }
     }
 
     fn pixels(&self, pixels: &[u8], values: &mut [f32]) {

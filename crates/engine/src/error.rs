@@ -155,7 +155,9 @@ impl Error {
         match self {
             Self::Device { .. } => Some("there are: auto, cpu, cuda:N".to_owned()),
             Self::Unavailable(reason) => Some(reason.hint()),
-            Self::Memory { fits: Some(fits), .. } => Some(format!("a batch of {fits} would fit: --batch {fits}")),
+            Self::Memory { fits: Some(fits), .. } => {
+                Some(format!("a batch of {fits} would fit: --batch {fits}"))
+            }
             Self::Memory { fits: None, .. } => Some("no batch would fit: train with --device cpu".to_owned()),
             _ => None,
         }

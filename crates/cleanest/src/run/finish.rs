@@ -4,8 +4,9 @@ use super::files::npy_of;
 use super::{About, RunFolder, names};
 use crate::Error;
 use crate::experiment::{Config, InputSpec, Prepared};
-use crate::train::{Architect, Observer, Outcome, Stop, train};
+use crate::train::{Architect, Observer, Outcome, Stop, place, train};
 use cleanest_core::methods::Task;
+use cleanest_engine::Device;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 impl RunFolder {
@@ -20,7 +21,10 @@ impl RunFolder {
         for warning in data.train.warnings() {
             observer.note(&format!("warning: {warning}"));
         }
-        let config = config.resolved(&data.train)?;
+        let mut config = config.resolved(&data.train)?;
+        let (device, why) = place(config.device.parse()?);
+        config.device = device.to_string();
+        why.into_iter().for_each(|sentence| observer.note(&sentence));
         // A mistake in the method or the model is better found before anything is written.
         let classes = data.train.labels().classes().len();
         config.choice()?.build(&Task { classes, steps: config.steps.unwrap_or(1), seed: config.seed })?;
@@ -34,12 +38,22 @@ impl RunFolder {
         self.finish(&config, data, stop, observer)
     }
 
-    /// Goes on where a run was cut.
-    pub fn resume(&self, stop: &Stop, observer: &mut dyn Observer) -> Result<(Prepared, Outcome), Error> {
+    /// Goes on where a run was cut; on another device, if one is named, and then with other rounding.
+    pub fn resume(
+        &self,
+        device: Option<Device>,
+        stop: &Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<(Prepared, Outcome), Error> {
         if self.is_complete() {
             return Err(Error::Complete(self.path().to_owned()));
         }
-        let config = self.config()?;
+        let mut config = self.config()?;
+        if let Some(device) = device {
+            let (device, why) = place(device);
+            config.device = device.to_string();
+            why.into_iter().for_each(|sentence| observer.note(&sentence));
+        }
         let data = Prepared::open(&config)?;
         let (expected, found) = (self.fingerprint()?, data.train.fingerprint().to_string());
         if expected != found {
@@ -58,14 +72,15 @@ impl RunFolder {
         let begun = Instant::now();
         let outcome = train(self, config, &data, stop, observer)?;
         let classes = data.train.labels().classes().len();
+        let architect = Architect::new(config, data.train.shape(), classes)?;
         let about = About {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             seed: config.seed,
-            device: format!("cpu, {} threads", rayon::current_num_threads()),
+            device: architect.description()?,
             data: data.train.fingerprint().to_string(),
             test: data.test.as_ref().map(|test| test.fingerprint().to_string()),
             examples: data.train.len(),
-            parameters: Architect::new(config, data.train.shape(), classes)?.parameter_count(),
+            parameters: architect.parameter_count(),
             score: outcome.score.clone(),
             seconds: begun.elapsed().as_secs_f64(),
             finished: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),

@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod folds;
+mod kept;
 mod memory;
 mod metrics;
 mod observer;
@@ -11,6 +12,6 @@ mod trainer;
 
 pub use folds::{CrossFit, cross_fit};
 pub use observer::{Observer, Progress, Silent};
-pub use passes::{Architect, predict};
+pub use passes::{Architect, place, predict};
 pub use stop::Stop;
 pub use trainer::{Outcome, train};

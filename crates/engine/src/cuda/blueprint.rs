@@ -145,7 +145,8 @@ fn lists(store: &Store, settings: &Settings, layout: &mut Layout) -> Lists {
     let (number, single) = (settings.precision.bytes(), size_of::<f32>());
     let weights = layout.take(store.weights() * single);
     let filters = if number == single { weights } else { layout.take(store.filters.length * number) };
-    let memories = settings.optimizer.memories().iter().map(|_| layout.take(store.weights() * single)).collect();
+    let memories =
+        settings.optimizer.memories().iter().map(|_| layout.take(store.weights() * single)).collect();
     Lists {
         weights,
         filters,

@@ -1,5 +1,7 @@
 //! What a plan is made of: things for the GPU to do, as data. Nothing here needs a GPU.
 
+use std::fmt;
+
 use super::{
     kernel::{Grid, Kernel},
     layout::Place,
@@ -108,13 +110,9 @@ pub(super) enum Direction {
     /// The output from input and filter.
     Forward,
     /// The output with bias, and its positive part if asked.
-    Biased {
-        relu: bool,
-    },
+    Biased { relu: bool },
     /// The gradient of the input, added to what is there if asked.
-    Data {
-        add: bool,
-    },
+    Data { add: bool },
     /// The gradient of the filter.
     Filter,
 }
@@ -131,6 +129,22 @@ pub(super) struct Convolve {
     /// The output, or its gradient.
     pub(super) output: Place,
     pub(super) bias: Option<Place>,
+}
+
+impl fmt::Display for Convolve {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Geometry { batch, height, width, inputs, outputs, kernel, stride, padding } = self.geometry;
+        let direction = match self.direction {
+            Direction::Forward => "forward",
+            Direction::Biased { relu: false } => "forward-bias",
+            Direction::Biased { relu: true } => "forward-bias-relu",
+            Direction::Data { add: false } => "data",
+            Direction::Data { add: true } => "data-add",
+            Direction::Filter => "filter",
+        };
+        write!(f, "{direction} {batch}x{height}x{width}x{inputs} to {outputs}")?;
+        write!(f, ", kernel {kernel}, stride {stride}, padding {padding}")
+    }
 }
 
 /// `c = a b`, or `c += a b`, in the column-major terms of cuBLAS: a is m by k, b is k by n.

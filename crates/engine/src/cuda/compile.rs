@@ -76,7 +76,8 @@ pub(super) fn nvrtc_version() -> String {
 fn compile(options: &[String]) -> Result<Vec<u8>, Error> {
     let named = SOURCES.iter().map(|(name, text)| format!("#line 1 \"{name}\"\n{text}"));
     let source = CString::new(named.collect::<String>()).map_err(|_| failed("a zero byte in a source"))?;
-    let program = nvrtc::result::create_program(&source, None).map_err(|error| failed(&format!("{error:?}")))?;
+    let program =
+        nvrtc::result::create_program(&source, None).map_err(|error| failed(&format!("{error:?}")))?;
     // SAFETY: the program was made above and is destroyed below, once.
     unsafe {
         let image = nvrtc::result::compile_program(program, options)
@@ -111,7 +112,11 @@ unsafe fn log(program: nvrtc::sys::nvrtcProgram) -> String {
     // SAFETY: the log ends in a zero byte.
     unsafe {
         let log = nvrtc::result::get_program_log(program).unwrap_or_default();
-        if log.is_empty() { String::new() } else { CStr::from_ptr(log.as_ptr()).to_string_lossy().into_owned() }
+        if log.is_empty() {
+            String::new()
+        } else {
+            CStr::from_ptr(log.as_ptr()).to_string_lossy().into_owned()
+        }
     }
 }
 

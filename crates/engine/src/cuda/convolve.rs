@@ -69,11 +69,29 @@ impl Graph {
             operations.push(operation(geometry, direction, [&input, &filter, &product], &mut parts)?);
             if relu {
                 let biased = tensor(BETWEEN[1], single, output, false)?;
-                operations.push(pointwise(Pointwise::CUDNN_POINTWISE_ADD, &product, Some(&bias), &biased, &mut parts)?);
-                operations.push(pointwise(Pointwise::CUDNN_POINTWISE_RELU_FWD, &biased, None, &result, &mut parts)?);
+                operations.push(pointwise(
+                    Pointwise::CUDNN_POINTWISE_ADD,
+                    &product,
+                    Some(&bias),
+                    &biased,
+                    &mut parts,
+                )?);
+                operations.push(pointwise(
+                    Pointwise::CUDNN_POINTWISE_RELU_FWD,
+                    &biased,
+                    None,
+                    &result,
+                    &mut parts,
+                )?);
                 parts.push(biased);
             } else {
-                operations.push(pointwise(Pointwise::CUDNN_POINTWISE_ADD, &product, Some(&bias), &result, &mut parts)?);
+                operations.push(pointwise(
+                    Pointwise::CUDNN_POINTWISE_ADD,
+                    &product,
+                    Some(&bias),
+                    &result,
+                    &mut parts,
+                )?);
             }
             parts.extend([product, bias]);
         } else {
@@ -216,10 +234,13 @@ fn operation(
 fn convolution(geometry: Geometry) -> Result<Descriptor, Error> {
     let (stride, padding) = ([geometry.stride as i64; 2], [geometry.padding as i64; 2]);
     let convolution = Descriptor::new(Kind::CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR)?;
-    let (single, mode) =
-        (cudnnDataType_t::CUDNN_DATA_FLOAT, cudnnConvolutionMode_t::CUDNN_CROSS_CORRELATION);
+    let (single, mode) = (cudnnDataType_t::CUDNN_DATA_FLOAT, cudnnConvolutionMode_t::CUDNN_CROSS_CORRELATION);
     convolution.set(Attribute::CUDNN_ATTR_CONVOLUTION_COMP_TYPE, Type::CUDNN_TYPE_DATA_TYPE, &[single])?;
-    convolution.set(Attribute::CUDNN_ATTR_CONVOLUTION_CONV_MODE, Type::CUDNN_TYPE_CONVOLUTION_MODE, &[mode])?;
+    convolution.set(
+        Attribute::CUDNN_ATTR_CONVOLUTION_CONV_MODE,
+        Type::CUDNN_TYPE_CONVOLUTION_MODE,
+        &[mode],
+    )?;
     convolution.set_numbers(Attribute::CUDNN_ATTR_CONVOLUTION_DILATIONS, &[1, 1])?;
     convolution.set_numbers(Attribute::CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, &stride)?;
     convolution.set_numbers(Attribute::CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, &padding)?;

@@ -74,7 +74,12 @@ impl Descriptor {
     }
 
     /// So many descriptors of an attribute, or as many as there are.
-    pub(super) fn descriptors(&self, attribute: Attribute, kind: Kind, count: usize) -> Result<Vec<Self>, Error> {
+    pub(super) fn descriptors(
+        &self,
+        attribute: Attribute,
+        kind: Kind,
+        count: usize,
+    ) -> Result<Vec<Self>, Error> {
         let mut others = (0..count).map(|_| Self::new(kind)).collect::<Result<Vec<_>, _>>()?;
         let mut raw: Vec<_> = others.iter().map(|other| other.0).collect();
         let given = self.get(attribute, Type::CUDNN_TYPE_BACKEND_DESCRIPTOR, &mut raw)?;

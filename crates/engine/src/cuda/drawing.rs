@@ -7,7 +7,8 @@ use super::{
     kernel::Walk,
     layout::{Layout, Place},
     operations::{
-        AveragePool, Convolution, Dropout, Flow, Linear, Links, MaxPool, Norm, Operation, Sum, Sums, Trained, Windows,
+        AveragePool, Convolution, Dropout, Flow, Linear, Links, MaxPool, Norm, Operation, Sum, Sums, Trained,
+        Windows,
     },
     store::{Kind, Store},
 };
@@ -63,7 +64,8 @@ impl<'a> Drawing<'a> {
         };
         let values = wide.shapes.iter().enumerate().map(&mut place).collect();
         let slots = routes.sizes.iter().map(|size| layout.take(batch * size * number)).collect();
-        let walks = || wide.shapes.iter().map(|shape| Walk::new(batch * shape.height * shape.width, shape.channels));
+        let walks =
+            || wide.shapes.iter().map(|shape| Walk::new(batch * shape.height * shape.width, shape.channels));
         let most = |bytes: &dyn Fn(Walk) -> usize| walks().map(bytes).max().unwrap_or(0);
         let partials = layout.take(most(&Walk::partials));
         let sums = Sums { partials, arrived: layout.take(most(&Walk::arrived)) };
@@ -84,7 +86,11 @@ impl<'a> Drawing<'a> {
     }
 
     /// The operation of some fused layers.
-    pub(super) fn operation(&mut self, fused: &Fused<'_>, route: Option<&Route>) -> Result<Box<dyn Operation>, Error> {
+    pub(super) fn operation(
+        &mut self,
+        fused: &Fused<'_>,
+        route: Option<&Route>,
+    ) -> Result<Box<dyn Operation>, Error> {
         let route = route.cloned().unwrap_or_default();
         let links = Links {
             input: self.values[fused.input],
@@ -156,7 +162,12 @@ impl<'a> Drawing<'a> {
         self.trained(&fused.node.name, what).unwrap_or_else(|| unreachable!("a layer has its parameters"))
     }
 
-    fn convolution(&self, fused: &Fused<'_>, settings: architecture::Convolution, links: Links) -> Convolution {
+    fn convolution(
+        &self,
+        fused: &Fused<'_>,
+        settings: architecture::Convolution,
+        links: Links,
+    ) -> Convolution {
         let (input, output) = (self.shapes[fused.input], self.shapes[fused.output]);
         let geometry = Geometry {
             batch: 1,
@@ -169,7 +180,14 @@ impl<'a> Drawing<'a> {
             padding: settings.padding,
         };
         let bias = self.trained(&fused.node.name, "bias");
-        Convolution { geometry, links, filter: self.own(fused, "weight"), bias, relu: fused.relu, sums: self.sums }
+        Convolution {
+            geometry,
+            links,
+            filter: self.own(fused, "weight"),
+            bias,
+            relu: fused.relu,
+            sums: self.sums,
+        }
     }
 
     fn linear(&mut self, fused: &Fused<'_>, links: Links) -> Linear {
@@ -205,7 +223,8 @@ impl<'a> Drawing<'a> {
             recalled: terms[1],
             scale: self.own(fused, "weight"),
             shift: self.own(fused, "bias"),
-            running: ["running_mean", "running_var", "num_batches_tracked"].map(|what| self.own(fused, what).value),
+            running: ["running_mean", "running_var", "num_batches_tracked"]
+                .map(|what| self.own(fused, what).value),
             sums: self.sums,
         }
     }

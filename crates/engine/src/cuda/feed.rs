@@ -90,7 +90,12 @@ impl Feed {
             Set::Rows { numbers, normalization } => {
                 normalization.check(shape.size())?;
                 let scale = DeviceMemory::of(context, &means(normalization, shape.size()))?;
-                Examples { data: DeviceMemory::of(context, numbers)?, scale: Some(scale), images: false, count }
+                Examples {
+                    data: DeviceMemory::of(context, numbers)?,
+                    scale: Some(scale),
+                    images: false,
+                    count,
+                }
             }
         };
         self.kept.push(examples);
@@ -101,7 +106,8 @@ impl Feed {
     pub(super) fn examples(&self, input: &Input<'_>, shape: Shape) -> Result<usize, Error> {
         let Input::Kept { set, rows, crops } = input else { return input.examples(shape) };
         let kept = self.kept.get(set.0).ok_or(Error::NotKept)?;
-        let refused = |expected: String, found: usize| Err(Error::Input { expected, found: found.to_string() });
+        let refused =
+            |expected: String, found: usize| Err(Error::Input { expected, found: found.to_string() });
         if let Some(&row) = rows.iter().find(|&&row| row as usize >= kept.count) {
             return refused(format!("rows below {}", kept.count), row as usize);
         }
@@ -149,7 +155,10 @@ impl Feed {
         let place = &mut self.staged[portion.slot];
         if place.as_ref().is_none_or(|staged| staged.device.bytes() < bytes.len()) {
             let (context, room) = (&queue.gpu.context, bytes.len().max(portion.batch * shape.size() * 4));
-            *place = Some(Staged { host: Pinned::new(context, room)?, device: DeviceMemory::zeros(context, room)? });
+            *place = Some(Staged {
+                host: Pinned::new(context, room)?,
+                device: DeviceMemory::zeros(context, room)?,
+            });
         }
         let Some(Staged { host, device }) = place else { return Ok(None) };
         host.values_mut()[..bytes.len()].copy_from_slice(bytes);
@@ -184,7 +193,10 @@ impl Feed {
                     *word = encoded(*crop);
                 }
             }
-            _ => rows.iter_mut().enumerate().for_each(|(row, word)| *word = if row < count { row as u32 } else { 0 }),
+            _ => rows
+                .iter_mut()
+                .enumerate()
+                .for_each(|(row, word)| *word = if row < count { row as u32 } else { 0 }),
         }
         let to = blueprint.orders[slot].address(queue.base());
         self.orders[slot].send(2 + 2 * batch, to, queue.stream.cu_stream())
@@ -246,7 +258,9 @@ fn table(normalization: &Normalization, channels: usize) -> Vec<f32> {
 
 /// The means and then the deviations of so many numbers.
 fn means(normalization: &Normalization, size: usize) -> Vec<f32> {
-    let all = |numbers: &[f32], otherwise: f32| (0..size).map(|at| *numbers.get(at).unwrap_or(&otherwise)).collect();
+    let all = |numbers: &[f32], otherwise: f32| {
+        (0..size).map(|at| *numbers.get(at).unwrap_or(&otherwise)).collect()
+    };
     let (mean, deviation): (Vec<f32>, Vec<f32>) =
         (all(&normalization.mean, 0.0), all(&normalization.deviation, 1.0));
     [mean, deviation].concat()
@@ -259,8 +273,8 @@ mod tests {
     #[test]
     fn a_crop_is_told_in_one_word() {
         let crop = |top, left, flipped| encoded(Crop { top, left, flipped });
-        assert_eq!(crop(0, 0, false), 16_384 | 16_384 << 15);
-        assert_eq!(crop(-4, 3, true), 16_380 | 16_387 << 15 | 1 << 31);
+        assert_eq!(crop(0, 0, false), 0x4000 | 0x4000 << 15);
+        assert_eq!(crop(-4, 3, true), 0x3ffc | 0x4003 << 15 | 1 << 31);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    fmt,
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
@@ -10,7 +11,11 @@ use cudarc::{
     driver::{CudaContext, DriverError, result, sys},
 };
 
-use super::{Precision, Unavailable, compile::{Kernels, nvrtc_version}, library};
+use super::{
+    Precision, Unavailable,
+    compile::{Kernels, nvrtc_version},
+    library,
+};
 use crate::Error;
 
 /// CUDA the bindings were made for: an older driver lacks functions they call.
@@ -39,6 +44,12 @@ pub struct Versions {
     pub nvrtc: String,
     /// The library of convolutions.
     pub cudnn: String,
+}
+
+impl fmt::Display for Versions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CUDA {}, cuDNN {}, NVRTC {}", self.cuda, self.cudnn, self.nvrtc)
+    }
 }
 
 impl Gpu {
@@ -77,8 +88,11 @@ impl Gpu {
             let (found, needed) = (version(capability), version(CAPABILITY));
             return Err(Unavailable::Gpu { name, found, needed }.into());
         }
-        let versions =
-            Versions { cuda: cuda_version(driver_version()?), nvrtc: nvrtc_version(), cudnn: cudnn_version(found) };
+        let versions = Versions {
+            cuda: cuda_version(driver_version()?),
+            nvrtc: nvrtc_version(),
+            cudnn: cudnn_version(found),
+        };
         Ok(Self { context, name, capability, versions, kernels: Mutex::default() })
     }
 
@@ -120,7 +134,9 @@ pub(super) fn count() -> Result<usize, Error> {
 fn driver_version() -> Result<i32, Error> {
     let mut version = 0;
     // SAFETY: the driver is loaded, and the place can be written.
-    unsafe { sys::cuDriverGetVersion(&raw mut version) }.result().map_err(driver("asking for its version"))?;
+    unsafe { sys::cuDriverGetVersion(&raw mut version) }
+        .result()
+        .map_err(driver("asking for its version"))?;
     Ok(version)
 }
 

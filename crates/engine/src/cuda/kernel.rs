@@ -128,7 +128,8 @@ pub(super) mod tests {
     /// The types of the parameters of a kernel, from the sources.
     pub(crate) fn parameters(kernel: Kernel) -> Vec<String> {
         let head = format!("KERNEL {}(", kernel.name());
-        let found: Vec<&str> = SOURCES.iter().flat_map(|(_, text)| text.split(head.as_str()).skip(1)).collect();
+        let found: Vec<&str> =
+            SOURCES.iter().flat_map(|(_, text)| text.split(head.as_str()).skip(1)).collect();
         assert_eq!(found.len(), 1, "`{}` stands in the sources once", kernel.name());
         let list = found[0].split(')').next().unwrap();
         let kind = |parameter: &str| parameter.trim().rsplit_once(' ').unwrap().0.trim().to_owned();
@@ -137,7 +138,8 @@ pub(super) mod tests {
 
     #[test]
     fn every_kernel_of_the_sources_is_in_the_list_and_the_other_way_round() {
-        let heads = SOURCES.iter().flat_map(|(_, text)| text.lines().filter_map(|l| l.strip_prefix("KERNEL ")));
+        let heads =
+            SOURCES.iter().flat_map(|(_, text)| text.lines().filter_map(|l| l.strip_prefix("KERNEL ")));
         let mut names: Vec<&str> = heads.map(|head| head.split('(').next().unwrap()).collect();
         let mut listed: Vec<&str> = Kernel::ALL.iter().map(|kernel| kernel.name()).collect();
         names.sort_unstable();
@@ -158,7 +160,9 @@ pub(super) mod tests {
                 let walk = Walk::new(rows, channels);
                 let held = walk.groups * 8 * walk.lanes as usize;
                 assert!(held >= channels && walk.lanes.is_power_of_two() && walk.lanes <= 8);
-                assert!(walk.summing().1 >= 1 && walk.partials() <= 4 * SUMS * SUMMING_BLOCKS.max(walk.groups));
+                assert!(
+                    walk.summing().1 >= 1 && walk.partials() <= 4 * SUMS * SUMMING_BLOCKS.max(walk.groups)
+                );
             }
         }
     }

@@ -125,7 +125,9 @@ mod tests {
         let error = wanted.load().unwrap_err();
         let sentence = error.to_string();
         assert!(
-            sentence.starts_with("nothing was not found: looked for libcleanest-nothing.so.1 in the system's folders"),
+            sentence.starts_with(
+                "nothing was not found: looked for libcleanest-nothing.so.1 in the system's folders"
+            ),
             "{sentence}"
         );
     }

@@ -8,12 +8,9 @@ use std::{
     rc::Rc,
 };
 
-use cudarc::{
-    cudnn::sys::{
-        cudnnBackendAttributeName_t as Attribute, cudnnBackendAttributeType_t as Type,
-        cudnnBackendDescriptorType_t as Kind,
-    },
-    driver::sys::CUevent_flags,
+use cudarc::cudnn::sys::{
+    cudnnBackendAttributeName_t as Attribute, cudnnBackendAttributeType_t as Type,
+    cudnnBackendDescriptorType_t as Kind,
 };
 
 use super::{
@@ -21,7 +18,6 @@ use super::{
     command::{Convolve, Direction, Geometry},
     convolve::{Graph, NAMES, Plan, Proposal},
     descriptor::Descriptor,
-    gpu::driver,
     memory::DeviceMemory,
     queue::Queue,
 };
@@ -29,8 +25,7 @@ use crate::Error;
 
 /// Proposals that are timed.
 const TIMED: usize = 10;
-/// Runs of each: some to warm up, the others timed together.
-const WARM_UP: usize = 2;
+/// Runs of each that are timed together.
 const RUNS: usize = 6;
 
 /// The plans of a network, and the memory they work in.
@@ -76,13 +71,12 @@ impl Plans {
     ) -> Result<Option<(Rc<Plan>, Descriptor)>, Error> {
         let tensors = self.tensors(queue, convolve, beside)?;
         let key = (convolve.geometry, convolve.direction);
-        let plan = match self.chosen.get(&key) {
-            Some(known) => known.clone(),
-            None => {
-                let found = self.choose(queue, convolve, &tensors)?.map(Rc::new);
-                self.chosen.insert(key, found.clone());
-                found
-            }
+        let plan = if let Some(known) = self.chosen.get(&key) {
+            known.clone()
+        } else {
+            let found = self.choose(queue, convolve, &tensors).map(Rc::new);
+            self.chosen.insert(key, found.clone());
+            found
         };
         Ok(plan.map(|plan| (plan, tensors)))
     }
@@ -96,41 +90,40 @@ impl Plans {
         }
     }
 
-    fn choose(&mut self, queue: &Queue, convolve: &Convolve, tensors: &Descriptor) -> Result<Option<Plan>, Error> {
-        let Ok(graph) = Graph::new(queue.cudnn, convolve.geometry, convolve.direction, queue.precision) else {
-            return Ok(None);
-        };
+    fn choose(&mut self, queue: &Queue, convolve: &Convolve, tensors: &Descriptor) -> Option<Plan> {
+        // A graph that cuDNN cannot even describe has no plan.
+        let graph = Graph::new(queue.cudnn, convolve.geometry, convolve.direction, queue.precision).ok()?;
         let proposals = graph.proposals();
-        let fits = |plan: &Plan| plan.workspace <= self.workspaces[0].bytes();
-        let build = |proposal: &Proposal| proposal.build(queue.cudnn).ok().filter(fits);
+        let room = self.workspaces[0].bytes();
+        let build =
+            |proposal: &Proposal| proposal.build(queue.cudnn).ok().filter(|plan| plan.workspace <= room);
         let precise = |proposal: &&Proposal| proposal.is_precise(queue.precision);
-        match self.selection {
-            Selection::Reproducible => {
-                let mut candidates = proposals.iter().filter(precise).filter(|proposal| proposal.is_deterministic());
-                Ok(candidates.find_map(build))
-            }
-            Selection::Tuned => {
-                let name = name_of(convolve);
-                let known = self.fastest.get(&name).and_then(|&number| proposals.get(number));
-                if let Some(plan) = known.filter(precise).and_then(build) {
-                    return Ok(Some(plan));
-                }
-                let candidates = proposals.iter().enumerate().filter(|(_, proposal)| precise(proposal));
-                let built = candidates.filter_map(|(number, proposal)| Some((number, build(proposal)?))).take(TIMED);
-                let mut best: Option<(f32, usize, Plan)> = None;
-                for (number, plan) in built {
-                    let Some(time) = time(queue, &plan, tensors)? else { continue };
-                    if best.as_ref().is_none_or(|(least, ..)| time < *least) {
-                        best = Some((time, number, plan));
-                    }
-                }
-                if let Some((_, number, _)) = &best {
-                    self.fastest.insert(name, *number);
-                    self.changed = true;
-                }
-                Ok(best.map(|(_, _, plan)| plan))
+        if self.selection == Selection::Reproducible {
+            return proposals
+                .iter()
+                .filter(precise)
+                .filter(|proposal| proposal.is_deterministic())
+                .find_map(build);
+        }
+        let name = convolve.to_string();
+        let known = self.fastest.get(&name).and_then(|&number| proposals.get(number));
+        if let Some(plan) = known.filter(precise).and_then(build) {
+            return Some(plan);
+        }
+        let candidates = proposals.iter().enumerate().filter(|(_, proposal)| precise(proposal));
+        let built = candidates.filter_map(|(number, proposal)| Some((number, build(proposal)?))).take(TIMED);
+        let mut best: Option<(f32, usize, Plan)> = None;
+        for (number, plan) in built {
+            // One that does not run after all is no candidate.
+            let Ok(time) = queue.time(RUNS, || queue.execute(&plan.descriptor, tensors)) else { continue };
+            if best.as_ref().is_none_or(|(least, ..)| time < *least) {
+                best = Some((time, number, plan));
             }
         }
+        let (_, number, plan) = best?;
+        self.fastest.insert(name, number);
+        self.changed = true;
+        Some(plan)
     }
 
     /// Where the tensors of a pass lie, as cuDNN wants to be told.
@@ -145,40 +138,6 @@ impl Plans {
         tensors.set(Attribute::CUDNN_ATTR_VARIANT_PACK_WORKSPACE, pointer, &[workspace])?;
         tensors.finish("binding tensors")
     }
-}
-
-/// Milliseconds of a run; none if it does not run after all.
-fn time(queue: &Queue, plan: &Plan, tensors: &Descriptor) -> Result<Option<f32>, Error> {
-    let run = || queue.execute(&plan.descriptor, tensors);
-    if (0..WARM_UP).any(|_| run().is_err()) {
-        return Ok(None);
-    }
-    let event = || {
-        let event = queue.gpu.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT));
-        let event = event.map_err(driver("making an event"))?;
-        event.record(&queue.stream).map_err(driver("recording an event"))?;
-        Ok::<_, Error>(event)
-    };
-    let start = event()?;
-    for _ in 0..RUNS {
-        run()?;
-    }
-    let end = event()?;
-    start.elapsed_ms(&end).map(Some).map_err(driver("timing a convolution"))
-}
-
-/// A convolution as the cache names it.
-fn name_of(convolve: &Convolve) -> String {
-    let Geometry { batch, height, width, inputs, outputs, kernel, stride, padding } = convolve.geometry;
-    let direction = match convolve.direction {
-        Direction::Forward => "forward",
-        Direction::Biased { relu: false } => "forward-bias",
-        Direction::Biased { relu: true } => "forward-bias-relu",
-        Direction::Data { add: false } => "data",
-        Direction::Data { add: true } => "data-add",
-        Direction::Filter => "filter",
-    };
-    format!("{direction} {batch}x{height}x{width}x{inputs} to {outputs}, kernel {kernel}, stride {stride}, padding {padding}")
 }
 
 /// The lines of a cache; those that are none are passed over.

@@ -16,6 +16,11 @@ use super::{
 };
 use crate::Error;
 
+/// The variable that asks for a profile.
+const PROFILE: &str = "CLEANEST_GPU_PROFILE";
+/// Runs a step is timed over.
+const PROFILED: usize = 10;
+
 /// A command that is ready to run.
 enum Step {
     Launch(Launch),
@@ -32,9 +37,16 @@ enum Step {
     },
 }
 
+/// A step, the gradient it writes, and what it is called in a profile.
+struct Named {
+    step: Step,
+    writes: Option<Place>,
+    name: String,
+}
+
 /// Commands bound to a GPU.
 pub(super) struct Program {
-    steps: Vec<(Step, Option<Place>)>,
+    steps: Vec<Named>,
     runs: usize,
     graph: Option<CudaGraph>,
 }
@@ -44,15 +56,13 @@ impl Program {
     pub(super) fn new(commands: Commands, queue: &Queue, plans: &mut Plans) -> Result<Self, Error> {
         let mut steps = Vec::new();
         for command in commands.list {
-            let writes = written(&command);
-            match command {
-                Command::Launch(launch) => steps.push((Step::Launch(launch), writes)),
-                Command::Multiply(multiply) => steps.push((Step::Multiply(multiply), writes)),
-                Command::Convolve(convolve) => {
-                    let bound = bound(&convolve, queue, plans)?;
-                    steps.extend(bound.into_iter().map(|step| (step, writes)));
-                }
-            }
+            let (writes, name) = (written(&command), name_of(&command));
+            let bound = match command {
+                Command::Launch(launch) => vec![Step::Launch(launch)],
+                Command::Multiply(multiply) => vec![Step::Multiply(multiply)],
+                Command::Convolve(convolve) => bound(&convolve, queue, plans)?,
+            };
+            steps.extend(bound.into_iter().map(|step| Named { step, writes, name: name.clone() }));
         }
         Ok(Self { steps, runs: 0, graph: None })
     }
@@ -62,7 +72,8 @@ impl Program {
     pub(super) fn run(&mut self, queue: &Queue) -> Result<(), Error> {
         self.runs += 1;
         if self.runs == 1 {
-            return self.issue(queue);
+            self.issue(queue)?;
+            return if std::env::var_os(PROFILE).is_some() { self.profile(queue) } else { Ok(()) };
         }
         if self.graph.is_none() {
             self.graph = Some(self.capture(queue)?);
@@ -80,30 +91,49 @@ impl Program {
         graph.ok_or(Error::Cuda { call: "capturing a graph", problem: "nothing was captured".into() })
     }
 
+    /// Says on stderr what each step takes by itself. It runs them again and again, so what is trained is spoilt.
+    fn profile(&self, queue: &Queue) -> Result<(), Error> {
+        for Named { step, name, .. } in &self.steps {
+            let time = queue.time(PROFILED, || step.issue(queue))?;
+            eprintln!("profile {time:.4} ms  {name}");
+        }
+        Ok(())
+    }
+
     fn issue(&self, queue: &Queue) -> Result<(), Error> {
         let mut running: Vec<(Place, CudaEvent)> = Vec::new();
         let meet = |event: &CudaEvent| queue.stream.wait(event).map_err(driver("waiting beside"));
-        for (step, writes) in &self.steps {
+        for Named { step, writes, .. } in &self.steps {
             for (_, event) in running.extract_if(.., |(reads, _)| Some(*reads) == *writes) {
                 meet(&event)?;
             }
-            match step {
-                Step::Launch(launch) => queue.launch(launch)?,
-                Step::Multiply(multiply) => queue.multiply(multiply)?,
-                Step::Convolve { plan, tensors } => queue.execute(&plan.descriptor, tensors)?,
-                Step::Beside { plan, tensors, reads } => {
-                    let ready = queue.stream.record_event(None).map_err(driver("recording an event"))?;
-                    queue.beside.wait(&ready).map_err(driver("waiting beside"))?;
-                    queue.direct(&queue.beside)?;
-                    let executed = queue.execute(&plan.descriptor, tensors);
-                    queue.direct(&queue.stream)?;
-                    executed?;
-                    running.push((*reads, queue.beside.record_event(None).map_err(driver("recording an event"))?));
-                }
+            if let Step::Beside { reads, .. } = step {
+                let ready = queue.stream.record_event(None).map_err(driver("recording an event"))?;
+                queue.beside.wait(&ready).map_err(driver("waiting beside"))?;
+                queue.direct(&queue.beside)?;
+                let executed = step.issue(queue);
+                queue.direct(&queue.stream)?;
+                executed?;
+                running
+                    .push((*reads, queue.beside.record_event(None).map_err(driver("recording an event"))?));
+            } else {
+                step.issue(queue)?;
             }
         }
         // They ran in order: the last is done when all are.
         running.last().map_or(Ok(()), |(_, event)| meet(event))
+    }
+}
+
+impl Step {
+    fn issue(&self, queue: &Queue) -> Result<(), Error> {
+        match self {
+            Self::Launch(launch) => queue.launch(launch),
+            Self::Multiply(multiply) => queue.multiply(multiply),
+            Self::Convolve { plan, tensors } | Self::Beside { plan, tensors, .. } => {
+                queue.execute(&plan.descriptor, tensors)
+            }
+        }
     }
 }
 
@@ -116,9 +146,15 @@ fn bound(convolve: &Convolve, queue: &Queue, plans: &mut Plans) -> Result<Vec<St
     let beside = convolve.direction == Direction::Filter;
     if let Some((plan, tensors)) = plans.bind(queue, convolve, beside)? {
         let reads = convolve.output;
-        return Ok(vec![if beside { Step::Beside { plan, tensors, reads } } else { Step::Convolve { plan, tensors } }]);
+        return Ok(vec![if beside {
+            Step::Beside { plan, tensors, reads }
+        } else {
+            Step::Convolve { plan, tensors }
+        }]);
     }
-    let (Direction::Biased { relu }, Some(bias)) = (convolve.direction, convolve.bias) else { return Err(missing()) };
+    let (Direction::Biased { relu }, Some(bias)) = (convolve.direction, convolve.bias) else {
+        return Err(missing());
+    };
     let plain = Convolve { direction: Direction::Forward, bias: None, ..*convolve };
     let (plan, tensors) = plans.bind(queue, &plain, false)?.ok_or_else(missing)?;
     let (height, width) = convolve.geometry.output();
@@ -128,6 +164,15 @@ fn bound(convolve: &Convolve, queue: &Queue, plans: &mut Plans) -> Result<Vec<St
     let arguments: &[Argument] = arguments![convolve.output, bias, rows, channels, walk.lanes, least];
     let launch = Launch { kernel: Kernel::BiasAdd, grid: walk.passing(), arguments: arguments.to_vec() };
     Ok(vec![Step::Convolve { plan, tensors }, Step::Launch(launch)])
+}
+
+/// What a command is called in a profile.
+fn name_of(command: &Command) -> String {
+    match command {
+        Command::Launch(launch) => launch.kernel.name().to_owned(),
+        Command::Multiply(multiply) => format!("product {:?}", multiply.size),
+        Command::Convolve(convolve) => convolve.to_string(),
+    }
 }
 
 /// The gradient a command of the backward pass writes, which may be one that a convolution beside still reads.
@@ -142,7 +187,9 @@ fn written(command: &Command) -> Option<Place> {
         Command::Multiply(multiply) => Some(multiply.c),
         Command::Launch(launch) => match launch.kernel {
             Kernel::Mask | Kernel::BiasReduce => argument(launch, 0),
-            Kernel::Deliver | Kernel::Dropout | Kernel::Pad | Kernel::AveragePoolBackward => argument(launch, 1),
+            Kernel::Deliver | Kernel::Dropout | Kernel::Pad | Kernel::AveragePoolBackward => {
+                argument(launch, 1)
+            }
             Kernel::MaxPoolBackward => argument(launch, 2),
             Kernel::NormalizeReduce => argument(launch, 3),
             Kernel::NormalizeSpread => argument(launch, 4),

@@ -6,7 +6,7 @@ use std::{ffi::c_void, sync::Arc};
 
 use cudarc::{
     cublas, cudnn,
-    driver::{CudaStream, result},
+    driver::{CudaStream, result, sys::CUevent_flags},
 };
 
 use super::{
@@ -40,7 +40,7 @@ pub(super) struct Queue {
     pub(super) copies: Arc<CudaStream>,
     pub(super) cudnn: cudnn::sys::cudnnHandle_t,
     cublas: cublas::sys::cublasHandle_t,
-    _cublas_workspace: DeviceMemory,
+    cublas_workspace: DeviceMemory,
     /// Where the places of the network begin.
     pub(super) memory: DeviceMemory,
 }
@@ -55,7 +55,7 @@ impl Queue {
         let memory = DeviceMemory::zeros(context, bytes)?;
         let workspace = DeviceMemory::zeros(context, CUBLAS_WORKSPACE)?;
         let kernels = gpu.kernels(precision)?;
-        let cublas = cublas::result::create_handle().map_err(|error| blas("starting cuBLAS", &error))?;
+        let cublas = cublas::result::create_handle().map_err(|error| blas("starting cuBLAS", error))?;
         let cudnn = match cudnn::result::create_handle() {
             Ok(handle) => handle,
             Err(error) => {
@@ -73,7 +73,7 @@ impl Queue {
             copies,
             cudnn,
             cublas,
-            _cublas_workspace: workspace,
+            cublas_workspace: workspace,
             memory,
         };
         queue.direct(&queue.stream)?;
@@ -81,10 +81,10 @@ impl Queue {
         unsafe {
             cublas::result::set_stream(cublas, queue.stream.cu_stream().cast())
                 .and_then(|()| {
-                    let at = queue._cublas_workspace.address() as *mut c_void;
+                    let at = queue.cublas_workspace.address() as *mut c_void;
                     cublas::sys::cublasSetWorkspace_v2(cublas, at, CUBLAS_WORKSPACE).result()
                 })
-                .map_err(|error| blas("starting cuBLAS", &error))?;
+                .map_err(|error| blas("starting cuBLAS", error))?;
         }
         Ok(queue)
     }
@@ -104,6 +104,21 @@ impl Queue {
     /// Waits until everything in order is done.
     pub(super) fn wait(&self) -> Result<(), Error> {
         self.stream.synchronize().map_err(driver("computing"))
+    }
+
+    /// Milliseconds of something, the mean of so many runs after two.
+    pub(super) fn time(&self, runs: usize, run: impl Fn() -> Result<(), Error>) -> Result<f32, Error> {
+        let event = || {
+            let event = self.gpu.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT));
+            let event = event.map_err(driver("making an event"))?;
+            event.record(&self.stream).map_err(driver("recording an event"))?;
+            Ok::<_, Error>(event)
+        };
+        (0..2).try_for_each(|_| run())?;
+        let start = event()?;
+        (0..runs).try_for_each(|_| run())?;
+        let end = event()?;
+        Ok(start.elapsed_ms(&end).map_err(driver("timing"))? / runs as f32)
     }
 
     /// Where the network's memory begins.
@@ -184,7 +199,7 @@ impl Queue {
                 cublas::sys::cublasGemmAlgo_t::CUBLAS_GEMM_DEFAULT,
             )
         }
-        .map_err(|error| blas("a product of matrices", &error))
+        .map_err(|error| blas("a product of matrices", error))
     }
 
     /// Runs a plan of cuDNN with its tensors.
@@ -214,6 +229,6 @@ impl Drop for Queue {
     }
 }
 
-fn blas(call: &'static str, error: &cublas::result::CublasError) -> Error {
+fn blas(call: &'static str, error: cublas::result::CublasError) -> Error {
     Error::Cuda { call, problem: format!("cuBLAS says {:?}", error.0) }
 }

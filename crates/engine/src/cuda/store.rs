@@ -70,7 +70,8 @@ impl Store {
         let mut place = |kind: Kind| {
             let mut extent = Extent::default();
             for trained in [true, false] {
-                for entry in entries.iter_mut().filter(|entry| (entry.kind, entry.trained) == (kind, trained)) {
+                for entry in entries.iter_mut().filter(|entry| (entry.kind, entry.trained) == (kind, trained))
+                {
                     entry.start = extent.length;
                     extent.length += entry.room().next_multiple_of(ALIGNMENT);
                 }
@@ -110,7 +111,8 @@ impl Store {
     pub(super) fn parameters(&self, weights: &[f32], statistics: &[f32]) -> Parameters {
         let mut parameters = Parameters::new();
         for entry in &self.entries {
-            let list = if entry.kind == Kind::Statistic { statistics } else { &weights[self.offset(entry)..] };
+            let list =
+                if entry.kind == Kind::Statistic { statistics } else { &weights[self.offset(entry)..] };
             parameters.insert(&entry.spec.name, entry.tensor(list));
         }
         parameters
@@ -136,10 +138,7 @@ impl Store {
     /// The trained parameters of another list: gradients, or what an optimizer remembers.
     pub(super) fn trained_of(&self, weights: &[f32], suffix: &str, into: &mut Parameters) {
         for entry in self.entries.iter().filter(|entry| entry.trained) {
-            into.insert(
-                format!("{}{suffix}", entry.spec.name),
-                entry.tensor(&weights[self.offset(entry)..]),
-            );
+            into.insert(format!("{}{suffix}", entry.spec.name), entry.tensor(&weights[self.offset(entry)..]));
         }
     }
 
@@ -245,6 +244,9 @@ mod tests {
         assert!(trained.tensor("layer1.0.bn1.weight.exp_avg").is_none());
         assert!(trained.tensor("layer2.0.bn1.weight.exp_avg").is_some());
         let error = store.trained_list(&Parameters::new(), ".exp_avg").unwrap_err();
-        assert_eq!(error.to_string(), "parameter `conv1.weight.exp_avg` is missing: expected shape [64, 3, 3, 3]");
+        assert_eq!(
+            error.to_string(),
+            "parameter `conv1.weight.exp_avg` is missing: expected shape [64, 3, 3, 3]"
+        );
     }
 }

@@ -63,7 +63,9 @@ impl Unavailable {
     #[must_use]
     pub fn hint(&self) -> String {
         match self {
-            Self::Library { what: "the NVIDIA driver", .. } => "install it, or train with --device cpu".into(),
+            Self::Library { what: "the NVIDIA driver", .. } => {
+                "install it, or train with --device cpu".into()
+            }
             Self::Library { .. } | Self::Old { .. } => {
                 "install it, or name its folder in LD_LIBRARY_PATH; --device cpu needs none".into()
             }

@@ -64,7 +64,8 @@ impl Operation for Norm {
                 Kernel::NormalizeObserve,
                 walk.summing(),
                 arguments![
-                    input, partials, arrived, scale, shift, mean, variance, tracked, terms, rows, channels, lanes
+                    input, partials, arrived, scale, shift, mean, variance, tracked, terms, rows, channels,
+                    lanes
                 ],
             );
         } else {
@@ -87,15 +88,16 @@ impl Operation for Norm {
         let walk = Walk::new(rows, channels);
         let Links { input, gradient, inflow, .. } = self.links;
         let (relu, positive, terms, lanes) = (self.relu_known(), self.positive, self.terms, walk.lanes);
-        let (residual, add) = (self.residual_inflow.map(|flow| flow.to), self.residual_inflow.is_some_and(|flow| flow.add));
+        let (residual, add) =
+            (self.residual_inflow.map(|flow| flow.to), self.residual_inflow.is_some_and(|flow| flow.add));
         let Sums { partials, arrived } = self.sums;
         let (scale, slopes) = (self.scale.value, (self.scale.slope, self.shift.slope));
         to.launch(
             Kernel::NormalizeReduce,
             walk.summing(),
             arguments![
-                gradient, input, positive, residual, partials, arrived, scale, terms, slopes.0, slopes.1, rows,
-                channels, lanes, relu, add
+                gradient, input, positive, residual, partials, arrived, scale, terms, slopes.0, slopes.1,
+                rows, channels, lanes, relu, add
             ],
         );
         if let Some(Flow { to: target, add }) = inflow {

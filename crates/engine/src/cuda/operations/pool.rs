@@ -25,7 +25,14 @@ impl Windows {
         let (input, output) = (self.input, self.output);
         let (height, width) = self.kernel;
         let numbers = [
-            input.height, input.width, output.height, output.width, output.channels, height, width, self.stride,
+            input.height,
+            input.width,
+            output.height,
+            output.width,
+            output.channels,
+            height,
+            width,
+            self.stride,
             self.padding,
         ];
         Argument::Window(numbers.map(|number| number as u32))

@@ -22,7 +22,11 @@ impl Operation for Sum {
     fn forward(&self, pass: Pass, to: &mut Commands) {
         let eights = pass.batch * self.size / 8;
         let Links { input, output, .. } = self.links;
-        to.launch(Kernel::Sum, blocks(eights), arguments![input, self.other, output, eights, least(self.relu)]);
+        to.launch(
+            Kernel::Sum,
+            blocks(eights),
+            arguments![input, self.other, output, eights, least(self.relu)],
+        );
     }
 
     fn backward(&self, batch: usize, to: &mut Commands) {
