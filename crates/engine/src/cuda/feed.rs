@@ -68,7 +68,7 @@ impl Feed {
 
     /// Keeps a set, if there is room for it.
     pub(super) fn keep(&mut self, queue: &Queue, set: &Set<'_>, shape: Shape) -> Result<Option<Kept>, Error> {
-        let context = &queue.gpu.context;
+        let stream = &queue.stream;
         let (bytes, length) = match set {
             Set::Images { pixels, .. } => (pixels.len(), pixels.len()),
             Set::Rows { numbers, .. } => (size_of_val(*numbers), numbers.len()),
@@ -84,14 +84,14 @@ impl Feed {
         let examples = match *set {
             Set::Images { pixels, normalization } => {
                 normalization.check(shape.channels)?;
-                let scale = DeviceMemory::of(context, &table(normalization, shape.channels))?;
-                Examples { data: DeviceMemory::of(context, pixels)?, scale: Some(scale), images: true, count }
+                let scale = DeviceMemory::of(stream, &table(normalization, shape.channels))?;
+                Examples { data: DeviceMemory::of(stream, pixels)?, scale: Some(scale), images: true, count }
             }
             Set::Rows { numbers, normalization } => {
                 normalization.check(shape.size())?;
-                let scale = DeviceMemory::of(context, &means(normalization, shape.size()))?;
+                let scale = DeviceMemory::of(stream, &means(normalization, shape.size()))?;
                 Examples {
-                    data: DeviceMemory::of(context, numbers)?,
+                    data: DeviceMemory::of(stream, numbers)?,
                     scale: Some(scale),
                     images: false,
                     count,
@@ -157,7 +157,7 @@ impl Feed {
             let (context, room) = (&queue.gpu.context, bytes.len().max(portion.batch * shape.size() * 4));
             *place = Some(Staged {
                 host: Pinned::new(context, room)?,
-                device: DeviceMemory::zeros(context, room)?,
+                device: DeviceMemory::zeros(&queue.copies, room)?,
             });
         }
         let Some(Staged { host, device }) = place else { return Ok(None) };
@@ -167,7 +167,7 @@ impl Feed {
             && self.table.as_ref().is_none_or(|(known, _)| known != *normalization)
         {
             queue.wait()?;
-            let table = DeviceMemory::of(&queue.gpu.context, &table(normalization, shape.channels))?;
+            let table = DeviceMemory::of(&queue.stream, &table(normalization, shape.channels))?;
             self.table = Some(((*normalization).clone(), table));
         }
         queue.copies.record_event(None).map(Some).map_err(driver("recording an event"))

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::{CudaContext, result, sys::CUstream};
+use cudarc::driver::{CudaContext, CudaStream, result, sys::CUstream};
 
 use super::gpu::driver;
 use crate::Error;
@@ -16,24 +16,29 @@ pub(super) struct DeviceMemory {
 }
 
 impl DeviceMemory {
-    /// So many bytes, all zero.
-    pub(super) fn zeros(context: &Arc<CudaContext>, bytes: usize) -> Result<Self, Error> {
-        let bytes = bytes.max(256);
+    /// So many bytes, all zero when the call returns.
+    ///
+    /// Streams of ours wait for no other, so everything that touches memory goes through one of them.
+    pub(super) fn zeros(stream: &CudaStream, bytes: usize) -> Result<Self, Error> {
+        let (context, bytes) = (stream.context(), bytes.max(256));
         context.bind_to_thread().map_err(driver("choosing the GPU"))?;
         // SAFETY: the memory belongs to the value that is made here, and is written before it is read.
-        let address = unsafe {
+        let memory = unsafe {
             let address = result::malloc_sync(bytes).map_err(driver("allocating memory"))?;
-            result::memset_d8_sync(address, 0, bytes).map_err(driver("clearing memory"))?;
-            address
+            let memory = Self { context: Arc::clone(context), address, bytes };
+            result::memset_d8_async(address, 0, bytes, stream.cu_stream())
+                .map_err(driver("clearing memory"))?;
+            memory
         };
-        Ok(Self { context: Arc::clone(context), address, bytes })
+        stream.synchronize().map_err(driver("clearing memory"))?;
+        Ok(memory)
     }
 
     /// A copy of some numbers.
-    pub(super) fn of<T: Copy>(context: &Arc<CudaContext>, values: &[T]) -> Result<Self, Error> {
-        let memory = Self::zeros(context, size_of_val(values))?;
-        // SAFETY: there is room for all of them, and nobody uses the memory yet.
-        unsafe { result::memcpy_htod_sync(memory.address, values) }.map_err(driver("copying to the GPU"))?;
+    pub(super) fn of<T: Copy>(stream: &CudaStream, values: &[T]) -> Result<Self, Error> {
+        let memory = Self::zeros(stream, size_of_val(values))?;
+        // SAFETY: there is room for all of them.
+        unsafe { put(stream, memory.address, values) }?;
         Ok(memory)
     }
 
@@ -55,6 +60,34 @@ impl Drop for DeviceMemory {
         // A driver that is already gone has freed everything.
         let _ = freed;
     }
+}
+
+/// Copies numbers to an address of the GPU, behind all work of a stream, and waits.
+///
+/// # Safety
+/// There must be room for the numbers at the address, and no other stream may use it.
+pub(super) unsafe fn put<T: Copy>(stream: &CudaStream, to: u64, values: &[T]) -> Result<(), Error> {
+    // SAFETY: the caller vouches for the address, and the values outlive the copy, which is waited for.
+    unsafe { result::memcpy_htod_async(to, values, stream.cu_stream()) }
+        .and_then(|()| stream.synchronize())
+        .map_err(driver("copying to the GPU"))
+}
+
+/// Copies so many numbers from an address of the GPU, behind all work of a stream.
+///
+/// # Safety
+/// There must be so many numbers at the address.
+pub(super) unsafe fn fetch<T: Copy + Default>(
+    stream: &CudaStream,
+    from: u64,
+    count: usize,
+) -> Result<Vec<T>, Error> {
+    let mut values = vec![T::default(); count];
+    // SAFETY: the caller vouches for the address, and there is room for `count` values, which nobody reads before.
+    unsafe { result::memcpy_dtoh_async(&mut values, from, stream.cu_stream()) }
+        .and_then(|()| stream.synchronize())
+        .map_err(driver("copying from the GPU"))?;
+    Ok(values)
 }
 
 /// Numbers of the host in memory that does not move, so that the GPU copies without the processor's help.

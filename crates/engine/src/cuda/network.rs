@@ -2,17 +2,15 @@
 
 use std::collections::HashMap;
 
-use cudarc::driver::result;
-
 use super::{
     Precision, Settings,
     blueprint::Blueprint,
     command::{Launch, arguments},
     feed::{Feed, Portion},
-    gpu::{Gpu, driver},
+    gpu::Gpu,
     kernel::{Kernel, blocks},
     layout::{Place, padded},
-    memory::Pinned,
+    memory::{self, Pinned},
     operations::Pass,
     plans::{Plans, workspace},
     program::Program,
@@ -131,12 +129,8 @@ impl CudaNetwork {
     /// Numbers of the network's memory.
     fn fetch<T: Copy + Default>(&self, place: Place, count: usize) -> Result<Vec<T>, Error> {
         self.queue.enter()?;
-        self.queue.wait()?;
-        let mut numbers = vec![T::default(); count];
-        // SAFETY: the place holds so many numbers, and nothing is running that would write them.
-        unsafe { result::memcpy_dtoh_sync(&mut numbers, place.address(self.queue.base())) }
-            .map_err(driver("copying from the GPU"))?;
-        Ok(numbers)
+        // SAFETY: the place holds so many numbers.
+        unsafe { memory::fetch(&self.queue.stream, place.address(self.queue.base()), count) }
     }
 
     /// Numbers that are stored in the network's precision.
@@ -151,10 +145,8 @@ impl CudaNetwork {
     /// Numbers into the network's memory.
     fn put(&self, place: Place, numbers: &[f32]) -> Result<(), Error> {
         self.queue.enter()?;
-        self.queue.wait()?;
-        // SAFETY: the place has room for these numbers, and nothing is running that would use them.
-        unsafe { result::memcpy_htod_sync(place.address(self.queue.base()), numbers) }
-            .map_err(driver("copying to the GPU"))
+        // SAFETY: the place has room for these numbers, and only the queue's own stream writes it between passes.
+        unsafe { memory::put(&self.queue.stream, place.address(self.queue.base()), numbers) }
     }
 
     /// Master weights and statistics, and the copy for convolutions.

@@ -51,8 +51,8 @@ impl Plans {
     /// No plans yet.
     pub(super) fn new(queue: &Queue, selection: Selection) -> Result<Self, Error> {
         let bytes = workspace(queue.gpu.memory()?.1);
-        let context = &queue.gpu.context;
-        let workspaces = [DeviceMemory::zeros(context, bytes)?, DeviceMemory::zeros(context, bytes)?];
+        let workspaces =
+            [DeviceMemory::zeros(&queue.stream, bytes)?, DeviceMemory::zeros(&queue.stream, bytes)?];
         let (gpu, cudnn) = (cache::file_name(&queue.gpu.name), &queue.gpu.versions.cudnn);
         let file = format!("plans-{gpu}-cudnn-{cudnn}-{}.txt", queue.precision);
         let fastest = match selection {

@@ -52,8 +52,8 @@ impl Queue {
         context.bind_to_thread().map_err(driver("choosing the GPU"))?;
         let stream = || context.new_stream().map_err(driver("making a stream"));
         let (stream, beside, copies) = (stream()?, stream()?, stream()?);
-        let memory = DeviceMemory::zeros(context, bytes)?;
-        let workspace = DeviceMemory::zeros(context, CUBLAS_WORKSPACE)?;
+        let memory = DeviceMemory::zeros(&stream, bytes)?;
+        let workspace = DeviceMemory::zeros(&stream, CUBLAS_WORKSPACE)?;
         let kernels = gpu.kernels(precision)?;
         let cublas = cublas::result::create_handle().map_err(|error| blas("starting cuBLAS", error))?;
         let cudnn = match cudnn::result::create_handle() {
