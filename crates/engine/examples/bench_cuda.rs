@@ -96,15 +96,14 @@ fn run(job: &Job, barrier: &Barrier) -> Result<Times, Failure> {
     let settings = serde_json::json!({});
     let mut method = Choice::with_settings("tvd", &settings)?.build(&task)?;
     let mut buffers = Buffers::default();
-    let mut times = Vec::new();
-    let (mut first, mut loss, mut measured) = (0.0, 0.0, Instant::now());
-    for step in 0..WARM_UP + job.steps {
+    // A step ends when its logits are there: times lie between the moments they came.
+    let mut marks = Vec::new();
+    let (mut first, mut loss) = (0.0, 0.0);
+    for step in 0..=WARM_UP + job.steps {
         if step == WARM_UP {
-            network.parameters()?;
+            buffers.spent = [0.0; 4];
             barrier.wait();
-            measured = Instant::now();
         }
-        let began = Instant::now();
         let rows: Vec<u32> = (0..job.settings.batch).map(|_| stream.below(examples) as u32).collect();
         let crops: Vec<Crop> = match job.model {
             Model::MnistCnn => Vec::new(),
@@ -115,22 +114,27 @@ fn run(job: &Job, barrier: &Barrier) -> Result<Times, Failure> {
         };
         let input = Input::Kept { set, rows: &rows, crops: &crops };
         loss = buffers.step(network.as_mut(), method.as_mut(), &input, step as u64)?;
-        times.push(began.elapsed().as_secs_f64() * 1e3);
+        marks.push(buffers.mark.map_or(0.0, |mark| mark.duration_since(begun).as_secs_f64() * 1e3));
         if step == 0 {
             network.parameters()?;
             first = begun.elapsed().as_secs_f64();
         }
     }
-    // What is still running belongs to the steps that were made.
-    network.optimizer_state()?;
-    let mean = measured.elapsed().as_secs_f64() * 1e3 / job.steps as f64;
-    let mut times = times.split_off(WARM_UP);
+    let marks = &marks[WARM_UP..];
+    let mean = (marks[job.steps] - marks[0]) / job.steps as f64;
+    let mut times: Vec<f64> = marks.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let spent = buffers.spent.map(|spent| format!("{:.3}", spent * 1e3 / job.steps as f64));
+    eprintln!("forward, loss, backward and step, update: {} ms", spent.join(", "));
     times.sort_by(f64::total_cmp);
     Ok(Times { mean, median: times[times.len() / 2], start, first, loss })
 }
 
 #[derive(Default)]
 struct Buffers {
+    /// Seconds in `forward`, in the loss, in `backward` with `step`, and in what follows.
+    spent: [f64; 4],
+    /// When the last logits came.
+    mark: Option<Instant>,
     logits: Matrix,
     gradient: Matrix,
     slopes: cleanest_engine::Matrix,
@@ -144,7 +148,10 @@ impl Buffers {
         input: &Input<'_>,
         step: u64,
     ) -> Result<f64, Failure> {
+        let clock = Instant::now();
         let found = network.forward(input, Mode::Train)?;
+        self.mark = Some(Instant::now());
+        let forward = clock.elapsed().as_secs_f64();
         self.logits.reshape(found.rows(), found.columns());
         let wide = self.logits.values_mut().iter_mut().zip(found.values());
         wide.for_each(|(wide, &logit)| *wide = f64::from(logit));
@@ -154,9 +161,13 @@ impl Buffers {
         self.slopes.resize(self.gradient.rows(), self.gradient.columns());
         let narrow = self.slopes.values_mut().iter_mut().zip(self.gradient.values());
         narrow.for_each(|(narrow, &slope)| *narrow = slope as f32);
+        let lost = clock.elapsed().as_secs_f64();
         network.backward(&self.slopes)?;
         network.step(1e-3)?;
+        let stepped = clock.elapsed().as_secs_f64();
         method.update(&batch, &Alone);
+        let marks = [forward, lost - forward, stepped - lost, clock.elapsed().as_secs_f64() - stepped];
+        self.spent.iter_mut().zip(marks).for_each(|(spent, mark)| *spent += mark);
         Ok(loss)
     }
 }

@@ -4,6 +4,7 @@ use super::{
     Settings,
     command::{Commands, arguments},
     drawing::Drawing,
+    intake::Intake,
     kernel::{Kernel, blocks},
     layout::{Layout, Place, padded},
     operations::{Operation, Pass},
@@ -44,7 +45,8 @@ pub(super) struct Blueprint {
     /// The shape of an example and of its logits, not padded.
     pub(super) shape: Shape,
     pub(super) output: Shape,
-    /// The batch as it goes in.
+    /// How the batch is read, and where it goes in.
+    pub(super) intake: Intake,
     pub(super) input: Place,
     /// Steps, rows and crops of a batch. Training uses the first, where dropout finds the step; evaluation takes turns.
     pub(super) orders: [Place; 2],
@@ -65,12 +67,14 @@ impl Blueprint {
     /// Plans an architecture.
     pub(super) fn new(architecture: &Architecture, settings: &Settings) -> Result<Self, Error> {
         let fusion = fuse(architecture)?;
-        let store = Store::new(architecture, &fusion);
+        let intake = Intake::new(&fusion, settings.input_gradient);
+        let store = Store::new(architecture, &fusion, intake.patched.as_deref());
         let mut layout = Layout::default();
         let lists = lists(&store, settings, &mut layout);
-        let wide = widened(&fusion);
+        let wide = widened(&fusion, &intake);
         let routes = route(&wide, settings.input_gradient);
-        let mut drawing = Drawing::new((&fusion, &wide), &routes, settings, (&store, &lists), &mut layout);
+        let mut drawing =
+            Drawing::new((&fusion, &wide, &intake), &routes, settings, (&store, &lists), &mut layout);
         let mut operations = Vec::new();
         for (fused, route) in fusion.operations.iter().zip(&routes.operations) {
             let operation = drawing.operation(fused, route.as_ref())?;
@@ -85,6 +89,7 @@ impl Blueprint {
             lists,
             shape,
             output,
+            intake,
             input: values[0],
             orders,
             exported: exported.then(|| values[fusion.output]),
@@ -135,9 +140,11 @@ pub(super) fn unpad(from: Place, to: Place, batch: usize, shape: Shape, commands
 }
 
 /// The same with channels padded, which is what memory is planned for.
-fn widened<'a>(fusion: &Fusion<'a>) -> Fusion<'a> {
+fn widened<'a>(fusion: &Fusion<'a>, intake: &Intake) -> Fusion<'a> {
     let wide = |shape: &Shape| Shape { channels: padded(shape.channels), ..*shape };
-    Fusion { shapes: fusion.shapes.iter().map(wide).collect(), ..fusion.clone() }
+    let mut shapes: Vec<Shape> = fusion.shapes.iter().map(wide).collect();
+    shapes[0] = intake.shape();
+    Fusion { shapes, ..fusion.clone() }
 }
 
 /// Places for the parameters and what belongs to them.

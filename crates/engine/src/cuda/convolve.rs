@@ -36,6 +36,7 @@ pub(super) struct Graph {
 pub(super) struct Proposal {
     config: Descriptor,
     notes: Vec<i32>,
+    engine: i64,
 }
 
 /// How a pass is done: built, and ready to run.
@@ -132,12 +133,24 @@ impl Proposal {
         let engines = config.descriptors(Attribute::CUDNN_ATTR_ENGINECFG_ENGINE, kind, 1)?;
         // Read as plain numbers: a newer cuDNN may know notes that we do not.
         let mut notes = vec![-1_i32; 32];
+        let mut index = [0_i64];
         for engine in &engines {
+            engine.get(Attribute::CUDNN_ATTR_ENGINE_GLOBAL_INDEX, Type::CUDNN_TYPE_INT64, &mut index)?;
             let attribute = Attribute::CUDNN_ATTR_ENGINE_NUMERICAL_NOTE;
             let count = engine.get(attribute, Type::CUDNN_TYPE_NUMERICAL_NOTE, &mut notes)?;
             notes.truncate(count);
         }
-        Ok(Self { config, notes })
+        Ok(Self { config, notes, engine: index[0] })
+    }
+
+    /// The number of its engine: newer engines, written for newer GPUs, have larger ones.
+    pub(super) fn engine(&self) -> i64 {
+        self.engine
+    }
+
+    /// Whether it multiplies on tensor cores.
+    pub(super) fn is_on_tensor_cores(&self) -> bool {
+        self.notes.contains(&TENSOR_CORE)
     }
 
     /// Whether it computes in the precision that was asked for.

@@ -4,6 +4,7 @@ use super::{
     Settings,
     blueprint::Lists,
     command::Geometry,
+    intake::Intake,
     kernel::Walk,
     layout::{Layout, Place},
     operations::{
@@ -28,6 +29,7 @@ const LARGEST_POOL: usize = 15;
 /// What operations are drawn with.
 pub(super) struct Drawing<'a> {
     fusion: &'a Fusion<'a>,
+    intake: &'a Intake,
     /// Shapes with channels padded.
     shapes: &'a [Shape],
     settings: &'a Settings,
@@ -46,7 +48,7 @@ pub(super) struct Drawing<'a> {
 impl<'a> Drawing<'a> {
     /// Gives a place to everything that flows; `wide` is the fusion with channels padded.
     pub(super) fn new(
-        (fusion, wide): (&'a Fusion<'a>, &'a Fusion<'a>),
+        (fusion, wide, intake): (&'a Fusion<'a>, &'a Fusion<'a>, &'a Intake),
         routes: &Routes,
         settings: &'a Settings,
         (store, lists): (&'a Store, &'a Lists),
@@ -71,6 +73,7 @@ impl<'a> Drawing<'a> {
         let sums = Sums { partials, arrived: layout.take(most(&Walk::arrived)) };
         Self {
             fusion,
+            intake,
             shapes: &wide.shapes,
             settings,
             store,
@@ -169,15 +172,18 @@ impl<'a> Drawing<'a> {
         links: Links,
     ) -> Convolution {
         let (input, output) = (self.shapes[fused.input], self.shapes[fused.output]);
+        let window = (settings.kernel, settings.stride, settings.padding);
+        let patched = self.intake.patched.as_ref() == Some(&fused.node.name);
+        let (kernel, stride, padding) = if patched { (1, 1, 0) } else { window };
         let geometry = Geometry {
             batch: 1,
             height: input.height,
             width: input.width,
             inputs: input.channels,
             outputs: output.channels,
-            kernel: settings.kernel,
-            stride: settings.stride,
-            padding: settings.padding,
+            kernel,
+            stride,
+            padding,
         };
         let bias = self.trained(&fused.node.name, "bias");
         Convolution {

@@ -7,7 +7,6 @@ use super::{
     command::{Argument, Launch, arguments},
     gpu::driver,
     kernel::{Kernel, blocks},
-    layout::padded,
     memory::{DeviceMemory, Pinned},
     queue::Queue,
 };
@@ -204,10 +203,9 @@ impl Feed {
 
     /// What gathers the batch.
     fn gather(&self, blueprint: &Blueprint, input: &Input<'_>, portion: Portion) -> Result<Launch, Error> {
-        let Shape { height, width, channels } = blueprint.shape;
-        let (batch, wide) = (portion.batch, padded(channels));
+        let (batch, window) = (portion.batch, Argument::Window(blueprint.intake.window()));
         let (order, to) = (blueprint.orders[portion.slot], blueprint.input);
-        let grid = blocks(batch * height * width * wide / 8);
+        let grid = blocks(batch * blueprint.intake.shape().size() / 8);
         let staged = || self.staged[portion.slot].as_ref().map_or(0, |staged| staged.device.address());
         let (data, scale, images, cropped) = match input {
             Input::Kept { set, crops, .. } => {
@@ -224,17 +222,11 @@ impl Feed {
         let data = Argument::Address(data);
         let (kernel, arguments): (_, &[Argument]) = if images {
             let table = address(scale);
-            (
-                Kernel::GatherImages,
-                arguments![data, order, table, to, batch, cropped, height, width, channels, wide],
-            )
+            (Kernel::GatherImages, arguments![data, order, table, to, batch, cropped, window])
         } else {
             let deviation = scale.map(|mean| mean + (blueprint.shape.size() * size_of::<f32>()) as u64);
             let (mean, deviation) = (address(scale), address(deviation));
-            (
-                Kernel::GatherRows,
-                arguments![data, order, mean, deviation, to, batch, height * width, channels, wide],
-            )
+            (Kernel::GatherRows, arguments![data, order, mean, deviation, to, batch, window])
         };
         Ok(Launch { kernel, grid, arguments: arguments.to_vec() })
     }

@@ -23,6 +23,12 @@ macro_rules! kernels {
             /// Every kernel.
             pub(super) const ALL: &'static [Self] = &[$(Self::$variant),+];
 
+            /// Threads of a block of it.
+            pub(super) fn threads(self) -> usize {
+                let summing = matches!(self, Self::NormalizeObserve | Self::NormalizeReduce | Self::BiasReduce);
+                if summing { SUMMING_THREADS } else { THREADS }
+            }
+
             /// The name in the sources.
             pub(super) fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name),+ }
@@ -60,9 +66,11 @@ kernels! {
 }
 
 /// Threads of a block, as the sources have it.
-pub(super) const THREADS: usize = 256;
-/// Blocks that share a sum: two on each multiprocessor of a large GPU. Fixed, so that sums are the same on every GPU.
-const SUMMING_BLOCKS: usize = 264;
+const THREADS: usize = 256;
+/// Threads of a block that sums.
+const SUMMING_THREADS: usize = 512;
+/// Blocks that share a sum: one on each multiprocessor of a large GPU. Fixed, so that sums are the same on every GPU.
+const SUMMING_BLOCKS: usize = 132;
 /// Blocks of a pass that sums nothing.
 const PASSING_BLOCKS: usize = 132 * 8;
 /// Two sums for each of the 64 channels of a group.
@@ -90,17 +98,22 @@ impl Walk {
 
     /// Blocks of a pass that sums.
     pub(super) fn summing(self) -> Grid {
-        self.grid(SUMMING_BLOCKS)
+        self.grid(SUMMING_THREADS, SUMMING_BLOCKS)
+    }
+
+    /// Blocks of a pass that sums and reads a single tensor: two fit where others fit once.
+    pub(super) fn observing(self) -> Grid {
+        self.grid(SUMMING_THREADS, 2 * SUMMING_BLOCKS)
     }
 
     /// Blocks of a pass that does not.
     pub(super) fn passing(self) -> Grid {
-        self.grid(PASSING_BLOCKS)
+        self.grid(THREADS, PASSING_BLOCKS)
     }
 
     /// Bytes for the sums of all blocks.
     pub(super) fn partials(self) -> usize {
-        let Grid(groups, splits) = self.summing();
+        let Grid(groups, splits) = self.observing();
         groups as usize * splits as usize * SUMS * size_of::<f32>()
     }
 
@@ -109,9 +122,9 @@ impl Walk {
         self.groups * size_of::<u32>()
     }
 
-    fn grid(self, blocks: usize) -> Grid {
+    fn grid(self, threads: usize, blocks: usize) -> Grid {
         // Each thread should have a few rows.
-        let needed = self.rows.div_ceil(4 * THREADS / self.lanes as usize).max(1);
+        let needed = self.rows.div_ceil(4 * threads / self.lanes as usize).max(1);
         Grid(self.groups as u32, needed.min((blocks / self.groups).max(1)) as u32)
     }
 }
@@ -128,6 +141,8 @@ pub(super) mod tests {
     /// The types of the parameters of a kernel, from the sources.
     pub(crate) fn parameters(kernel: Kernel) -> Vec<String> {
         let head = format!("KERNEL {}(", kernel.name());
+        let summing = SOURCES.iter().any(|(_, text)| text.contains(&format!("SUMMING_{head}")));
+        assert_eq!(summing, kernel.threads() == SUMMING_THREADS, "threads of `{}`", kernel.name());
         let found: Vec<&str> =
             SOURCES.iter().flat_map(|(_, text)| text.split(head.as_str()).skip(1)).collect();
         assert_eq!(found.len(), 1, "`{}` stands in the sources once", kernel.name());
@@ -138,8 +153,9 @@ pub(super) mod tests {
 
     #[test]
     fn every_kernel_of_the_sources_is_in_the_list_and_the_other_way_round() {
-        let heads =
-            SOURCES.iter().flat_map(|(_, text)| text.lines().filter_map(|l| l.strip_prefix("KERNEL ")));
+        let heads = SOURCES.iter().flat_map(|(_, text)| {
+            text.lines().filter_map(|line| line.trim_start_matches("SUMMING_").strip_prefix("KERNEL "))
+        });
         let mut names: Vec<&str> = heads.map(|head| head.split('(').next().unwrap()).collect();
         let mut listed: Vec<&str> = Kernel::ALL.iter().map(|kernel| kernel.name()).collect();
         names.sort_unstable();
@@ -150,7 +166,8 @@ pub(super) mod tests {
 
     #[test]
     fn the_sources_agree_on_the_threads_of_a_block() {
-        assert!(SOURCES[0].1.contains(&format!("#define THREADS {THREADS}")));
+        assert!(SOURCES[0].1.contains(&format!("#define THREADS {THREADS}\n")));
+        assert!(SOURCES[0].1.contains(&format!("#define SUMMING_THREADS {SUMMING_THREADS}\n")));
     }
 
     #[test]
@@ -161,7 +178,7 @@ pub(super) mod tests {
                 let held = walk.groups * 8 * walk.lanes as usize;
                 assert!(held >= channels && walk.lanes.is_power_of_two() && walk.lanes <= 8);
                 assert!(
-                    walk.summing().1 >= 1 && walk.partials() <= 4 * SUMS * SUMMING_BLOCKS.max(walk.groups)
+                    walk.summing().1 >= 1 && walk.partials() <= 4 * SUMS * (2 * SUMMING_BLOCKS).max(walk.groups)
                 );
             }
         }

@@ -14,6 +14,7 @@ mod descriptor;
 mod drawing;
 mod feed;
 mod gpu;
+mod intake;
 mod kernel;
 mod layout;
 mod library;

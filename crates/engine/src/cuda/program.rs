@@ -76,7 +76,16 @@ impl Program {
             return if std::env::var_os(PROFILE).is_some() { self.profile(queue) } else { Ok(()) };
         }
         if self.graph.is_none() {
-            self.graph = Some(self.capture(queue)?);
+            let graph = self.capture(queue)?;
+            if std::env::var_os(PROFILE).is_some() {
+                let launch = || graph.launch().map_err(driver("running a graph"));
+                eprintln!(
+                    "profile {:.4} ms  the graph of {} steps",
+                    queue.time(PROFILED, launch)?,
+                    self.steps.len()
+                );
+            }
+            self.graph = Some(graph);
         }
         self.graph.as_ref().map_or(Ok(()), |graph| graph.launch().map_err(driver("running a graph")))
     }
@@ -143,7 +152,7 @@ fn bound(convolve: &Convolve, queue: &Queue, plans: &mut Plans) -> Result<Vec<St
         call: "choosing a plan",
         problem: format!("cuDNN has none for {:?} of {:?}", convolve.direction, convolve.geometry),
     };
-    let beside = convolve.direction == Direction::Filter;
+    let beside = convolve.direction == Direction::Filter && std::env::var_os("CLEANEST_X_SERIAL").is_none();
     if let Some((plan, tensors)) = plans.bind(queue, convolve, beside)? {
         let reads = convolve.output;
         return Ok(vec![if beside {

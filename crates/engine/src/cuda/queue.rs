@@ -2,7 +2,7 @@
 //!
 //! Each network has a queue of its own, so that several can run on one GPU from several threads.
 
-use std::{ffi::c_void, sync::Arc};
+use std::{ffi::c_void, sync::Arc, thread};
 
 use cudarc::{
     cublas, cudnn,
@@ -15,7 +15,6 @@ use super::{
     compile::Kernels,
     descriptor::checked,
     gpu::{Gpu, driver},
-    kernel::THREADS,
     memory::DeviceMemory,
 };
 use crate::Error;
@@ -54,16 +53,15 @@ impl Queue {
         let (stream, beside, copies) = (stream()?, stream()?, stream()?);
         let memory = DeviceMemory::zeros(&stream, bytes)?;
         let workspace = DeviceMemory::zeros(&stream, CUBLAS_WORKSPACE)?;
-        let kernels = gpu.kernels(precision)?;
-        let cublas = cublas::result::create_handle().map_err(|error| blas("starting cuBLAS", error))?;
-        let cudnn = match cudnn::result::create_handle() {
-            Ok(handle) => handle,
-            Err(error) => {
-                // SAFETY: the handle was made above, and nothing else has it.
-                let _ = unsafe { cublas::result::destroy_handle(cublas) };
-                return Err(Error::Cuda { call: "starting cuDNN", problem: format!("{error:?}") });
-            }
-        };
+        // Each of these takes a part of a second, and none needs another.
+        let (kernels, handles) = thread::scope(|scope| {
+            let compiled = scope.spawn(|| gpu.kernels(precision));
+            let handles = handles();
+            (compiled.join(), handles)
+        });
+        let kernels =
+            kernels.unwrap_or_else(|_| Err(Error::Cuda { call: "compiling", problem: "a panic".into() }))?;
+        let (cublas, cudnn) = handles?;
         let queue = Self {
             gpu: Arc::clone(gpu),
             kernels,
@@ -135,7 +133,14 @@ impl Queue {
         // SAFETY: tests compare the arguments of every kernel with its source; places lie within the memory.
         unsafe {
             let stream = self.stream.cu_stream();
-            result::launch_kernel(function, grid, (THREADS as u32, 1, 1), 0, stream, &mut pointers)
+            result::launch_kernel(
+                function,
+                grid,
+                (launch.kernel.threads() as u32, 1, 1),
+                0,
+                stream,
+                &mut pointers,
+            )
         }
         .map_err(driver("running a kernel"))
     }
@@ -225,6 +230,19 @@ impl Drop for Queue {
         unsafe {
             let _ = cudnn::result::destroy_handle(self.cudnn);
             let _ = cublas::result::destroy_handle(self.cublas);
+        }
+    }
+}
+
+/// Starts cuBLAS and cuDNN.
+fn handles() -> Result<(cublas::sys::cublasHandle_t, cudnn::sys::cudnnHandle_t), Error> {
+    let cublas = cublas::result::create_handle().map_err(|error| blas("starting cuBLAS", error))?;
+    match cudnn::result::create_handle() {
+        Ok(cudnn) => Ok((cublas, cudnn)),
+        Err(error) => {
+            // SAFETY: the handle was made above, and nothing else has it.
+            let _ = unsafe { cublas::result::destroy_handle(cublas) };
+            Err(Error::Cuda { call: "starting cuDNN", problem: format!("{error:?}") })
         }
     }
 }

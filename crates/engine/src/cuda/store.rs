@@ -32,6 +32,8 @@ struct Entry {
     start: usize,
     /// Outputs, pixels under the kernel and inputs of a filter, without padding.
     filter: [usize; 3],
+    /// Whether the inputs of all pixels are padded together, because they are read as one.
+    patched: bool,
 }
 
 /// The length of a list, and how much of it is trained.
@@ -52,8 +54,8 @@ pub(super) struct Store {
 }
 
 impl Store {
-    /// Gives every parameter a place.
-    pub(super) fn new(architecture: &Architecture, fusion: &Fusion<'_>) -> Self {
+    /// Gives every parameter a place; `patched` is the layer that reads all that lies under its kernel as one pixel.
+    pub(super) fn new(architecture: &Architecture, fusion: &Fusion<'_>, patched: Option<&str>) -> Self {
         let mut entries: Vec<Entry> = Vec::new();
         for spec in architecture.parameters() {
             let layer = spec.name.rsplit_once('.').map_or("", |(layer, _)| layer);
@@ -65,7 +67,8 @@ impl Store {
                 _ => Kind::Statistic,
             };
             let filter = filter_of(&spec, fused.map(|fused| fusion.shapes[fused.input]));
-            entries.push(Entry { spec, kind, trained, start: 0, filter });
+            let patched = kind == Kind::Filter && patched == Some(layer);
+            entries.push(Entry { spec: spec.clone(), kind, trained, start: 0, filter, patched });
         }
         let mut place = |kind: Kind| {
             let mut extent = Extent::default();
@@ -176,8 +179,18 @@ fn filter_of(spec: &ParameterSpec, input: Option<Shape>) -> [usize; 3] {
 impl Entry {
     /// Numbers it takes, padding included; a vector is not padded as a filter with one output would be.
     fn room(&self) -> usize {
-        let [outputs, pixels, inputs] = self.filter;
-        if self.kind == Kind::Filter { padded(outputs) * pixels * padded(inputs) } else { padded(inputs) }
+        let outputs = self.filter[0];
+        if self.kind == Kind::Filter { padded(outputs) * self.apart().0 } else { padded(self.filter[2]) }
+    }
+
+    /// Numbers from one output to the next, and from one pixel to the next.
+    fn apart(&self) -> (usize, usize) {
+        let [_, pixels, inputs] = self.filter;
+        if self.patched {
+            (padded(pixels * inputs), inputs)
+        } else {
+            (pixels * padded(inputs), padded(inputs))
+        }
     }
 
     /// Older files have no count of batches; everything else must be there and fit.
@@ -195,9 +208,9 @@ impl Entry {
 
     /// Calls `visit(ours, theirs)` with the places of every number in our layout and in PyTorch's.
     fn visit(&self, mut visit: impl FnMut(usize, usize)) {
-        let [outputs, pixels, inputs] = self.filter;
+        let ([outputs, pixels, inputs], apart) = (self.filter, self.apart());
         for (output, pixel) in (0..outputs).flat_map(|output| (0..pixels).map(move |pixel| (output, pixel))) {
-            let ours = self.start + (output * pixels + pixel) * padded(inputs);
+            let ours = self.start + output * apart.0 + pixel * apart.1;
             (0..inputs).for_each(|input| visit(ours + input, (output * inputs + input) * pixels + pixel));
         }
     }
@@ -223,20 +236,27 @@ mod tests {
         for &model in Model::ALL {
             let architecture = model.build(&ModelOptions::new(Shape::image(32, 32, 3), 10)).unwrap();
             let fusion = fuse(&architecture).unwrap();
-            let store = Store::new(&architecture, &fusion);
-            let (weights, statistics) = store.initial(7);
-            let parameters = store.parameters(&weights, &statistics);
-            for spec in architecture.parameters() {
-                assert_eq!(parameters.tensor(&spec.name).unwrap().values, spec.initial(7), "{}", spec.name);
+            for patched in [None, Some("conv1")] {
+                let store = Store::new(&architecture, &fusion, patched);
+                let (weights, statistics) = store.initial(7);
+                let parameters = store.parameters(&weights, &statistics);
+                for spec in architecture.parameters() {
+                    assert_eq!(
+                        parameters.tensor(&spec.name).unwrap().values,
+                        spec.initial(7),
+                        "{}",
+                        spec.name
+                    );
+                }
+                assert_eq!(store.lists(&parameters).unwrap(), (weights, statistics), "{model}");
             }
-            assert_eq!(store.lists(&parameters).unwrap(), (weights, statistics), "{model}");
         }
     }
 
     #[test]
     fn what_no_gradient_reaches_lies_behind_what_is_trained() {
         let architecture = Model::Resnet18Lio.build(&ModelOptions::new(Shape::image(32, 32, 3), 10)).unwrap();
-        let store = Store::new(&architecture, &fuse(&architecture).unwrap());
+        let store = Store::new(&architecture, &fuse(&architecture).unwrap(), None);
         assert_eq!(store.filters.trained, store.filters.length);
         assert!(store.vectors.trained < store.vectors.length);
         let mut trained = Parameters::new();

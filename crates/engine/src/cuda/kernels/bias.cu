@@ -17,7 +17,7 @@ KERNEL bias_add(Number* y, const float* bias, u32 rows, u32 channels, u32 lanes,
 }
 
 // The backward pass of the ReLU in place, where there is an output to tell, and the gradient of the bias.
-KERNEL bias_reduce(Number* gradient, const Number* y, float* partials, u32* arrived, float* bias_slope, u32 rows,
+SUMMING_KERNEL bias_reduce(Number* gradient, const Number* y, float* partials, u32* arrived, float* bias_slope, u32 rows,
                    u32 channels, u32 lanes) {
     Walk w = walk(channels, lanes);
     Eight first = zeros();
@@ -27,14 +27,14 @@ KERNEL bias_reduce(Number* gradient, const Number* y, float* partials, u32* arri
             #pragma unroll
             for (int d = 0; d < 4; d++) {
                 if (row + d * w.step >= rows) break;
-                u64 at = (u64)(row + d * w.step) * channels + w.channel;
+                u64 at = from_the_end(row + d * w.step, rows, channels, w.channel);
                 slopes[d] = load(gradient + at);
                 if (y) outputs[d] = load(y + at);
             }
             #pragma unroll
             for (int d = 0; d < 4; d++) {
                 if (row + d * w.step >= rows) break;
-                u64 at = (u64)(row + d * w.step) * channels + w.channel;
+                u64 at = from_the_end(row + d * w.step, rows, channels, w.channel);
                 Eight slope = unpack(slopes[d]);
                 if (y) {
                     Eight output = unpack(outputs[d]);

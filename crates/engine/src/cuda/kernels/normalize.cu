@@ -6,7 +6,7 @@
 #define DEPTH 4
 
 // Statistics of a batch, relative to the running mean so that a large mean does not drown a small variance.
-KERNEL normalize_observe(const Number* x, float* partials, u32* arrived, const float* scale, const float* shift,
+SUMMING_KERNEL normalize_observe(const Number* x, float* partials, u32* arrived, const float* scale, const float* shift,
                          float* running_mean, float* running_variance, float* tracked, float* terms, u32 rows,
                          u32 channels, u32 lanes) {
     Walk w = walk(channels, lanes);
@@ -17,7 +17,7 @@ KERNEL normalize_observe(const Number* x, float* partials, u32* arrived, const f
             Packed packed[DEPTH];
             #pragma unroll
             for (int d = 0; d < DEPTH; d++)
-                if (row + d * w.step < rows) packed[d] = load(x + (u64)(row + d * w.step) * channels + w.channel);
+                if (row + d * w.step < rows) packed[d] = load(x + from_the_end(row + d * w.step, rows, channels, w.channel));
             #pragma unroll
             for (int d = 0; d < DEPTH; d++) {
                 if (row + d * w.step >= rows) break;
@@ -110,7 +110,7 @@ INLINE void rectify(Eight& slope, const Eight& number, const Eight& times, const
 // Sums of the gradient, and of the gradient times the distance from the mean; from them the gradients of scale and
 // shift, and the three terms of the input's gradient. Where `residual` is given it gets the gradient behind the ReLU:
 // written, or added if `add`.
-KERNEL normalize_reduce(const Number* gradient, const Number* x, const u8* positive, Number* residual, float* partials,
+SUMMING_KERNEL normalize_reduce(const Number* gradient, const Number* x, const u8* positive, Number* residual, float* partials,
                         u32* arrived, const float* scale, float* terms, float* scale_slope, float* shift_slope,
                         u32 rows, u32 channels, u32 lanes, u32 relu, u32 add) {
     Walk w = walk(channels, lanes);
@@ -119,21 +119,21 @@ KERNEL normalize_reduce(const Number* gradient, const Number* x, const u8* posit
         Eight mean = load_single(terms + w.channel);
         Eight times = load_single(terms + 2 * channels + w.channel);
         Eight plus = load_single(terms + 3 * channels + w.channel);
-        for (u32 row = w.row; row < rows; row += 2 * w.step) {
-            Packed slopes[2], numbers[2];
-            u32 bits[2] = {0, 0};
+        for (u32 row = w.row; row < rows; row += DEPTH * w.step) {
+            Packed slopes[DEPTH], numbers[DEPTH];
+            u32 bits[DEPTH];
             #pragma unroll
-            for (int d = 0; d < 2; d++) {
+            for (int d = 0; d < DEPTH; d++) {
                 if (row + d * w.step >= rows) break;
-                u64 at = (u64)(row + d * w.step) * channels + w.channel;
+                u64 at = from_the_end(row + d * w.step, rows, channels, w.channel);
                 slopes[d] = load(gradient + at);
                 numbers[d] = load(x + at);
-                if (relu == STORED) bits[d] = positive[at / 8];
+                bits[d] = relu == STORED ? positive[at / 8] : 0;
             }
             #pragma unroll
-            for (int d = 0; d < 2; d++) {
+            for (int d = 0; d < DEPTH; d++) {
                 if (row + d * w.step >= rows) break;
-                u64 at = (u64)(row + d * w.step) * channels + w.channel;
+                u64 at = from_the_end(row + d * w.step, rows, channels, w.channel);
                 Eight slope = unpack(slopes[d]), number = unpack(numbers[d]);
                 rectify(slope, number, times, plus, bits[d], relu);
                 for (int i = 0; i < 8; i++) {

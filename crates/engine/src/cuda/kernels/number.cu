@@ -6,8 +6,10 @@ typedef unsigned int u32;
 typedef unsigned long long u64;
 
 #define INLINE __device__ __forceinline__
-#define KERNEL extern "C" __global__ void
 #define THREADS 256
+#define SUMMING_THREADS 512
+#define KERNEL extern "C" __global__ void __launch_bounds__(THREADS)
+#define SUMMING_KERNEL extern "C" __global__ void __launch_bounds__(SUMMING_THREADS)
 
 // Eight single-precision numbers.
 struct Eight {

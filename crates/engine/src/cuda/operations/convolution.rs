@@ -64,10 +64,11 @@ impl Operation for Convolution {
             let eights = rows * channels / 8;
             to.launch(Kernel::Mask, blocks(eights), arguments![gradient, output, eights]);
         }
-        to.convolve(self.pass(batch, Direction::Filter, [input, self.filter.slope, gradient]));
         if let Some(flow) = inflow {
             let direction = Direction::Data { add: flow.add };
             to.convolve(self.pass(batch, direction, [flow.to, self.filter.value, gradient]));
         }
+        // What comes next moves memory and this one multiplies, so that they run well beside each other.
+        to.convolve(self.pass(batch, Direction::Filter, [input, self.filter.slope, gradient]));
     }
 }

@@ -62,7 +62,7 @@ impl Operation for Norm {
             let Sums { partials, arrived } = self.sums;
             to.launch(
                 Kernel::NormalizeObserve,
-                walk.summing(),
+                walk.observing(),
                 arguments![
                     input, partials, arrived, scale, shift, mean, variance, tracked, terms, rows, channels,
                     lanes
