@@ -2,6 +2,7 @@
 
 use super::{About, names, write_atomically};
 use crate::Error;
+use crate::audit::AuditRecord;
 use crate::experiment::{Config, InputSpec};
 use cleanest_core::noise::Transition;
 use cleanest_engine::Parameters;
@@ -77,6 +78,15 @@ impl RunFolder {
     /// The record of a finished run.
     pub fn about(&self) -> Result<About, Error> {
         self.read_json(names::ABOUT)
+    }
+
+    /// What the audit found.
+    pub fn audit(&self) -> Result<AuditRecord, Error> {
+        let path = self.file(names::AUDIT);
+        if !path.is_file() {
+            return Err(Error::NotAudited(self.path.clone()));
+        }
+        self.read_json(names::AUDIT)
     }
 
     /// The parameters of the trained network.

@@ -19,7 +19,7 @@ mod temperature;
 pub use best::{Best, Pick};
 pub use block::{Block, Probability, TOLERANCE};
 pub use census::{Census, Thresholds};
-pub use channel::{Channel, Verdict, recovered};
+pub use channel::{Channel, Undo, Verdict};
 pub use confident::{Joint, Prune, Pruning};
 pub use score::{average_precision, precision_at};
 pub use tally::{Counted, Tally};

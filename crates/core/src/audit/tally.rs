@@ -3,7 +3,7 @@
 use super::{Block, Channel, Probability, Verdict};
 use crate::Matrix;
 use crate::noise::Dirichlet;
-use statrs::distribution::{ContinuousCDF as _, Normal};
+use crate::stats::normal_quantile;
 
 /// Parts of the unit interval in which P(wrong) is counted, to say how long a list must be.
 const BINS: usize = 4096;
@@ -88,7 +88,7 @@ impl Tally {
     #[must_use]
     pub fn wrong(&self, noise: Option<&Dirichlet>, level: f64) -> (Vec<Counted>, Counted) {
         let classes = self.joint.rows();
-        let width = Normal::standard().inverse_cdf(0.5 + level / 2.0);
+        let width = normal_quantile(0.5 + level / 2.0);
         let bounded = |expected: f64, variance: f64, most: f64| {
             let reach = width * variance.max(0.0).sqrt();
             Counted { expected, low: (expected - reach).max(0.0), high: (expected + reach).min(most) }
