@@ -7,7 +7,7 @@ use super::record::{
 };
 use crate::Error;
 use cleanest_core::Matrix;
-use cleanest_core::audit::{Census, Channel, Counted, Joint, Prune, Pruning, Tally, Undo};
+use cleanest_core::audit::{Best, Census, Channel, Counted, Joint, MODEL_ERROR, Pick, Prune, Tally, Undo};
 use cleanest_core::estimate::frequencies;
 use cleanest_core::noise::{Dirichlet, Transition};
 use serde::{Deserialize, Serialize};
@@ -112,7 +112,7 @@ impl Question {
             None => Some(census.soft()),
         };
         let counts = counts.map(smoothed).transpose()?;
-        let (each, all) = tally.wrong(counts.as_ref(), self.level);
+        let (each, all) = tally.wrong(counts.as_ref(), self.level, MODEL_ERROR);
         let cutoff = tally.cutoff(SHARES[SHARES.len() - 1]);
         let mut findings = table.pass(|| FindingPass { channel: &channel, cutoff, found: Vec::new() })?.found;
         findings.sort_by(|a, b| b.wrong.total_cmp(&a.wrong).then(a.row.cmp(&b.row)));
@@ -134,7 +134,7 @@ impl Question {
         let fresh = || JointPass { joint: Joint::new(classes), thresholds: &thresholds };
         let counted = table.pass(fresh)?.joint;
         let joint = counted.calibrated(census.given());
-        let rows = table.heavy_pass(|| Pruning::new(self.prune, &joint))?.rows();
+        let rows = table.prune(self.prune, &joint)?;
         let (mut noise, inverse) = counted.noise(census.given());
         if let Some(known) = &self.noise {
             noise = known.transition.clone();
@@ -171,15 +171,15 @@ impl Question {
             Rank::NormalizedMargin => finding.normalized_margin,
         };
         let order = |a: &Finding, b: &Finding| rank(a).total_cmp(&rank(b)).then(a.row.cmp(&b.row));
-        let mut keys = Vec::with_capacity(rows.len());
         let (mut clean, mut posterior) = (vec![0.0; table.classes()], vec![0.0; table.classes()]);
         let mut listed = rows.to_vec();
         if rows.len() > self.list {
+            let mut best = Best::new(self.list);
             table.select(rows, |row, probabilities, label| {
-                keys.push(Finding::new((row, probabilities, label), probabilities));
+                let finding = Finding::new((row, probabilities, label), probabilities);
+                best.offer(Pick::new(-f64::from(rank(&finding)), row, false));
             })?;
-            keys.sort_by(order);
-            listed = keys.iter().take(self.list).map(|finding| finding.row as usize).collect();
+            listed = best.picks().iter().map(Pick::row).collect();
             listed.sort_unstable();
         }
         let (undo, channel) = (Undo::new(noise), Channel::new(noise));
@@ -267,14 +267,16 @@ fn confident_counts(counted: &Joint, joint: &Matrix, level: f64) -> (Vec<Counted
         let reach = width * variance.sqrt();
         Counted { expected, low: (expected - reach).max(0.0), high: (expected + reach).min(most) }
     };
-    let (mut each, mut expected, mut variance, mut examples) = (Vec::new(), 0.0, 0.0, 0.0);
+    let examples: f64 = joint.values().iter().sum();
+    let model = (MODEL_ERROR * examples).powi(2);
+    let (mut each, mut expected, mut variance) = (Vec::new(), 0.0, model);
     for (label, (row, counts)) in joint.iter_rows().zip(counted.counts()).enumerate() {
         let given: f64 = row.iter().sum();
         let wrong = given - row[label];
         let share = if given > 0.0 { wrong / given } else { 0.0 };
         let own = given * given * share * (1.0 - share) / (counts.iter().sum::<u64>() as f64 + 1.0);
-        each.push(bounded(wrong, own, given));
-        (expected, variance, examples) = (expected + wrong, variance + own, examples + given);
+        each.push(bounded(wrong, own + model / joint.rows() as f64, given));
+        (expected, variance) = (expected + wrong, variance + own);
     }
     (each, bounded(expected, variance, examples))
 }

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use cleanest_core::Matrix;
-use cleanest_core::audit::{Block, Census, Channel, Joint, Probability, Pruning, Tally, Thresholds};
+use cleanest_core::audit::{Block, Census, Channel, Joint, Probability, Prune, Pruning, Tally, Thresholds};
 use cleanest_data::probabilities::{GivenLabels, Probabilities, Values};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -33,6 +33,8 @@ pub enum Table<'a> {
 
 /// Rows of a part of what is in memory.
 const PART: usize = 1 << 14;
+/// One part in so many is looked at first, where there are enough.
+const SAMPLE: usize = 16;
 /// Numbers that the states of all groups together may hold.
 const STATES: usize = 1 << 22;
 
@@ -57,18 +59,33 @@ impl Table<'_> {
 
     /// The first pass: like any other, but looks whether rows are distributions.
     pub(super) fn first_pass<S: Pass>(&self, fresh: impl Fn() -> S + Sync) -> Result<S, Error> {
-        self.groups(self.usual_groups(), &fresh, true)
+        self.groups(&self.parts(), self.usual_groups(), &fresh, true)
     }
 
     /// A pass over examples that were looked at before. How they are grouped follows from their number, so that sums
     /// do not depend on how many workers there are.
     pub(super) fn pass<S: Pass>(&self, fresh: impl Fn() -> S + Sync) -> Result<S, Error> {
-        self.groups(self.usual_groups(), &fresh, false)
+        self.groups(&self.parts(), self.usual_groups(), &fresh, false)
     }
 
-    /// A pass whose result depends on no order, but whose state is large: a group for each worker, at most four.
-    pub(super) fn heavy_pass<S: Pass>(&self, fresh: impl Fn() -> S + Sync) -> Result<S, Error> {
-        self.groups(rayon::current_num_threads().min(4), &fresh, false)
+    /// The rows that confident learning cuts. What is found depends on no order, but takes room: a group for each
+    /// worker, at most four.
+    pub(super) fn prune(&self, prune: Prune, joint: &Matrix) -> Result<Vec<usize>, Error> {
+        let groups = rayon::current_num_threads().min(4);
+        let fresh = || Pruning::new(prune, joint);
+        let parts = self.parts();
+        if parts.len() >= 4 * SAMPLE {
+            // A look at some examples says which of the others cannot be among the worst.
+            let some: Vec<_> = parts.iter().step_by(SAMPLE).cloned().collect();
+            let share = some.iter().map(ExactSizeIterator::len).sum::<usize>() as f64 / self.rows() as f64;
+            let mut sample = self.groups(&some, 1, &|| Pruning::of_sample(prune, joint, share), false)?;
+            let primed = fresh().primed(&mut sample);
+            let found = self.groups(&parts, groups, &|| primed.clone(), false)?;
+            if !found.is_short() {
+                return Ok(found.rows());
+            }
+        }
+        Ok(self.groups(&parts, groups, &fresh, false)?.rows())
     }
 
     /// Looks at some rows again, in order.
@@ -112,19 +129,23 @@ impl Table<'_> {
         (STATES / self.classes().pow(2).max(1)).clamp(4, 64)
     }
 
-    fn groups<S: Pass>(
-        &self,
-        groups: usize,
-        fresh: &(impl Fn() -> S + Sync),
-        check: bool,
-    ) -> Result<S, Error> {
-        let parts = match self {
+    fn parts(&self) -> Vec<Range<usize>> {
+        match self {
             Self::Memory(..) => {
                 let rows = self.rows();
                 (0..rows).step_by(PART).map(|first| first..rows.min(first + PART)).collect()
             }
             Self::Files { probabilities, .. } => probabilities.parts(),
-        };
+        }
+    }
+
+    fn groups<S: Pass>(
+        &self,
+        parts: &[Range<usize>],
+        groups: usize,
+        fresh: &(impl Fn() -> S + Sync),
+        check: bool,
+    ) -> Result<S, Error> {
         let each = parts.len().div_ceil(groups.max(1)).max(1);
         let group = |parts: &[Range<usize>]| {
             let (mut state, mut scratch) = (fresh(), Scratch::default());

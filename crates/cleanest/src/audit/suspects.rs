@@ -12,7 +12,7 @@ use std::path::Path;
 /// Where examples came from, for a person to find them.
 #[derive(Clone, Copy, Debug)]
 pub enum Sources<'a> {
-    /// Rows of a file, from 1.
+    /// Rows of a file, from 0.
     Rows,
     /// The examples of a set.
     Set(&'a Dataset),
@@ -23,7 +23,7 @@ impl Sources<'_> {
     #[must_use]
     pub fn of(&self, row: usize) -> String {
         match self {
-            Self::Rows => (row + 1).to_string(),
+            Self::Rows => row.to_string(),
             Self::Set(set) => match set.source(row) {
                 Source::Row(row) => row.to_string(),
                 Source::File(name) => name.to_owned(),

@@ -12,6 +12,8 @@ pub(super) const MAJORITY: f64 = 0.5 + TOLERANCE;
 pub trait Probability: Copy + Send + Sync + PartialOrd + std::ops::Add<Output = Self> + 'static {
     /// Nothing.
     const ZERO: Self;
+    /// Less than any probability.
+    const BELOW: Self;
 
     /// The number in full precision.
     fn wide(self) -> f64;
@@ -22,6 +24,7 @@ pub trait Probability: Copy + Send + Sync + PartialOrd + std::ops::Add<Output = 
 
 impl Probability for f32 {
     const ZERO: Self = 0.0;
+    const BELOW: Self = -1.0;
 
     #[inline]
     fn wide(self) -> f64 {
@@ -36,6 +39,7 @@ impl Probability for f32 {
 
 impl Probability for f64 {
     const ZERO: Self = 0.0;
+    const BELOW: Self = -1.0;
 
     #[inline]
     fn wide(self) -> f64 {

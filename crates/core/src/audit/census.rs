@@ -1,6 +1,6 @@
 //! The first pass: how many examples have each label, and how sure the model is of them.
 
-use super::block::MAJORITY;
+use super::block::{MAJORITY, TOLERANCE};
 use super::{Block, Probability};
 use crate::Matrix;
 
@@ -83,38 +83,41 @@ impl Thresholds {
     }
 
     /// The thresholds as the probabilities of a block are compared with them.
-    pub(super) fn rounded<P: Probability>(&self) -> Vec<P> {
-        self.0.iter().map(|&threshold| P::at_least(threshold)).collect()
+    pub(super) fn rounded<P: Probability>(&self) -> Rounded<P> {
+        let least = self.0.iter().copied().fold(f64::INFINITY, f64::min);
+        Rounded {
+            each: self.0.iter().map(|&threshold| P::at_least(threshold)).collect(),
+            left: 1.0 + TOLERANCE - least,
+        }
     }
 }
 
-/// The most probable class among those that reach their threshold, for an example with this label.
-#[inline]
-pub(super) fn confident<P: Probability>(row: &[P], label: usize, thresholds: &[P]) -> Option<usize> {
-    let own = row[label];
-    // Most examples: sure of their label. Nothing else can be as probable.
-    if own >= thresholds[label] && own.wide() > MAJORITY {
-        return Some(label);
-    }
-    let mut best = None;
-    let mut most = P::ZERO;
-    for (class, (&p, &threshold)) in row.iter().zip(thresholds).enumerate() {
-        if p >= threshold && (p > most || best.is_none()) {
-            (best, most) = (Some(class), p);
-        }
-    }
-    best
+/// Thresholds of one kind of number.
+pub(super) struct Rounded<P> {
+    each: Vec<P>,
+    /// An example that is surer of its label than this leaves too little for any other class to reach its threshold.
+    left: f64,
 }
 
-/// The first of the most probable classes.
-pub(super) fn largest<P: Probability>(row: &[P]) -> usize {
-    let (mut best, mut most) = (0, f64::NEG_INFINITY);
-    for (class, &p) in row.iter().enumerate() {
-        if p.wide() > most {
-            (best, most) = (class, p.wide());
+impl<P: Probability> Rounded<P> {
+    /// The most probable class among those that reach their threshold, for an example with this label.
+    #[inline]
+    pub(super) fn confident(&self, row: &[P], label: usize) -> Option<usize> {
+        let own = row[label];
+        if own.wide() > self.left.max(MAJORITY) || own.wide() > self.left && own < self.each[label] {
+            // Most examples: no other class can count.
+            return (own >= self.each[label]).then_some(label);
         }
+        // Without branches: which class it is cannot be foretold.
+        let (mut best, mut most) = (usize::MAX, P::BELOW);
+        for (class, (&p, &threshold)) in row.iter().zip(&self.each).enumerate() {
+            let reached = if p >= threshold { p } else { P::BELOW };
+            let ahead = reached > most;
+            best = if ahead { class } else { best };
+            most = if ahead { reached } else { most };
+        }
+        (best < usize::MAX).then_some(best)
     }
-    best
 }
 
 #[cfg(test)]
@@ -140,7 +143,7 @@ mod tests {
     fn the_confident_class_is_the_most_probable_above_its_threshold_not_of_all() {
         // Class 0 is nearly always said with 0.95; 0.5 for it is the most probable but not confident.
         let thresholds = Thresholds(vec![0.9, 0.2, 0.3, f64::INFINITY]).rounded::<f32>();
-        let of = |row: [f32; 4]| confident(&row, 0, &thresholds);
+        let of = |row: [f32; 4]| thresholds.confident(&row, 0);
         assert_eq!(of([0.5, 0.25, 0.25, 0.0]), Some(1));
         assert_eq!(of([0.3, 0.3, 0.4, 0.0]), Some(2));
         assert_eq!(of([0.8, 0.1, 0.1, 0.0]), None);
@@ -152,7 +155,7 @@ mod tests {
     fn equally_sure_examples_all_count() {
         let probabilities = [0.1_f32, 0.9].repeat(7);
         let thresholds = counted(&probabilities, &[1; 7], 2).thresholds().rounded::<f32>();
-        assert_eq!(confident(&probabilities[..2], 1, &thresholds), Some(1));
+        assert_eq!(thresholds.confident(&probabilities[..2], 1), Some(1));
     }
 
     #[test]

@@ -2,8 +2,7 @@
 //!
 //! Northcutt, Jiang and Chuang, "Confident learning: estimating uncertainty in dataset labels", JAIR 2021.
 
-use super::block::{MAJORITY, TOLERANCE};
-use super::census::{confident, largest};
+use super::block::TOLERANCE;
 use super::{Best, Block, Pick, Probability, Thresholds};
 use crate::noise::Transition;
 use crate::{Error, Matrix};
@@ -27,7 +26,7 @@ impl Joint {
     pub fn count<P: Probability>(&mut self, block: &Block<'_, P>, thresholds: &Thresholds) {
         let thresholds = thresholds.rounded::<P>();
         for (_, row, label) in block.rows() {
-            if let Some(class) = confident(row, label as usize, &thresholds) {
+            if let Some(class) = thresholds.confident(row, label as usize) {
                 self.counts[label as usize * self.classes + class] += 1;
             }
         }
@@ -107,6 +106,8 @@ struct LabelPruning {
     least_sure: Option<Best>,
     /// For each other class, those for which it is ahead of the label by most.
     ahead: Option<Vec<(usize, Best)>>,
+    /// The bars of these lists by class; infinite where there is none.
+    bars: Vec<f64>,
     /// An example that is at least so sure of its label is not cut.
     safe: f64,
 }
@@ -115,21 +116,68 @@ impl Pruning {
     /// As many as a calibrated joint says are wrong.
     #[must_use]
     pub fn new(prune: Prune, joint: &Matrix) -> Self {
-        let classes = joint.rows();
         let whole = whole(joint);
+        Self::with_limits(prune, joint.rows(), |label, class| whole[label * joint.rows() + class] as usize)
+    }
+
+    /// For a sample of this share of the examples: a few more than are to be expected there.
+    #[must_use]
+    pub fn of_sample(prune: Prune, joint: &Matrix, share: f64) -> Self {
+        let more = |label, class| (1.25 * share * joint[(label, class)]) as usize + 32;
+        Self::with_limits(prune, joint.rows(), more)
+    }
+
+    /// The same search, told by a sample what need not be looked at. If the sample was a bad one, the result
+    /// [is short](Self::is_short).
+    #[must_use]
+    pub fn primed(mut self, sample: &mut Self) -> Self {
+        let prime = |best: &mut Best, sample: &mut Best| {
+            sample.settle();
+            let bar = if sample.is_short() { f64::NEG_INFINITY } else { sample.bar() };
+            *best = Best::above(best.limit(), bar);
+        };
+        for (mine, seen) in self.labels.iter_mut().zip(&mut sample.labels) {
+            if let (Some(mine), Some(seen)) = (&mut mine.least_sure, &mut seen.least_sure) {
+                prime(mine, seen);
+            }
+            for (class, best) in mine.ahead.iter_mut().flatten() {
+                let found = seen.ahead.iter_mut().flatten().find(|(other, _)| other == class);
+                found.into_iter().for_each(|(_, seen)| prime(best, seen));
+            }
+            mine.raise();
+        }
+        self
+    }
+
+    /// Whether fewer were found than the joint asks for.
+    #[must_use]
+    pub fn is_short(&self) -> bool {
+        let short = |label: &LabelPruning| {
+            let mut lists = label.ahead.iter().flatten().map(|list| &list.1).chain(&label.least_sure);
+            lists.any(Best::is_short)
+        };
+        self.labels.iter().any(short)
+    }
+
+    fn with_limits(prune: Prune, classes: usize, limit: impl Fn(usize, usize) -> usize) -> Self {
         let label = |label: usize| {
-            let counts = &whole[label * classes..(label + 1) * classes];
-            let others =
-                || counts.iter().enumerate().filter(move |(class, count)| *class != label && **count > 0);
-            let wrong: u64 = others().map(|(_, count)| count).sum();
+            let others = || {
+                (0..classes)
+                    .map(|class| (class, limit(label, class)))
+                    .filter(move |(class, count)| *class != label && *count > 0)
+            };
             LabelPruning {
-                least_sure: (prune != Prune::NoiseRate).then(|| Best::new(wrong as usize)),
+                least_sure: (prune != Prune::NoiseRate)
+                    .then(|| Best::new(others().map(|other| other.1).sum())),
                 ahead: (prune != Prune::Class)
-                    .then(|| others().map(|(class, &count)| (class, Best::new(count as usize))).collect()),
+                    .then(|| others().map(|(class, count)| (class, Best::new(count))).collect()),
+                bars: vec![f64::INFINITY; classes],
                 safe: f64::INFINITY,
             }
         };
-        Self { labels: (0..classes).map(label).collect() }
+        let mut labels: Vec<LabelPruning> = (0..classes).map(label).collect();
+        labels.iter_mut().for_each(LabelPruning::raise);
+        Self { labels }
     }
 
     /// Looks at a block.
@@ -158,55 +206,75 @@ impl Pruning {
     /// places on the lists, but there is nothing to suggest.
     #[must_use]
     pub fn rows(self) -> Vec<usize> {
-        let mut rows: Vec<usize> = self.labels.into_iter().flat_map(LabelPruning::rows).collect();
-        rows.sort_unstable();
-        rows
+        let both = self.labels.iter().all(|label| label.least_sure.is_some() && label.ahead.is_some());
+        let (mut least_sure, mut ahead) = (Marks::default(), Marks::default());
+        for label in self.labels {
+            least_sure.mark(label.least_sure.into_iter());
+            ahead.mark(label.ahead.into_iter().flatten().map(|list| list.1));
+        }
+        let words = least_sure.0.len().max(ahead.0.len());
+        let word = |marks: &Marks, at: usize| marks.0.get(at).copied().unwrap_or(0);
+        let cut = |at: usize| {
+            let (sureness, margin) = (word(&least_sure, at), word(&ahead, at));
+            if both { sureness & margin } else { sureness | margin }
+        };
+        let rows = |at: usize| {
+            let bits = cut(at);
+            (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| at * 64 + bit)
+        };
+        (0..words).filter(|&at| cut(at) != 0).flat_map(rows).collect()
+    }
+}
+
+/// A bit for each row.
+#[derive(Default)]
+struct Marks(Vec<u64>);
+
+impl Marks {
+    fn mark(&mut self, lists: impl Iterator<Item = Best>) {
+        for pick in lists.flat_map(Best::picks).filter(|pick| !pick.excused()) {
+            let word = pick.row() / 64;
+            if word >= self.0.len() {
+                self.0.resize((word + 1).max(2 * self.0.len()), 0);
+            }
+            self.0[word] |= 1 << (pick.row() % 64);
+        }
     }
 }
 
 impl LabelPruning {
     fn consider<P: Probability>(&mut self, row: usize, probabilities: &[P], label: usize) {
         let own = probabilities[label].wide();
-        let excused = own > MAJORITY || largest(probabilities) == label;
-        let mut changed = false;
+        let over = |found: bool, (p, bar): (&P, &f64)| found | (p.wide() - own >= *bar);
+        let is_ahead = probabilities.iter().zip(&self.bars).fold(false, over);
+        if !is_ahead && self.least_sure.as_ref().is_none_or(|best| -own < best.bar()) {
+            return;
+        }
+        let most = probabilities.iter().fold(P::ZERO, |most, &p| if p > most { p } else { most });
+        let excused = probabilities[label] >= most;
+        let mut raised = false;
         if let Some(best) = &mut self.least_sure {
-            changed |= best.offer(Pick::new(-own, row, excused));
+            raised |= best.offer(Pick::new(-own, row, excused));
         }
         for (class, best) in self.ahead.iter_mut().flatten() {
-            changed |= best.offer(Pick::new(probabilities[*class].wide() - own, row, excused));
+            raised |= best.offer(Pick::new(probabilities[*class].wide() - own, row, excused));
         }
-        if changed {
-            self.safe = self.least_safe();
+        if raised {
+            self.raise();
         }
     }
 
-    /// How sure of its label an example must be to be on none of the lists: no class can be ahead by more than what is
-    /// left over.
-    fn least_safe(&self) -> f64 {
+    /// Takes note of how high the bars are. An example can be so sure of its label that it is on none of the lists: no
+    /// class can be ahead by more than what is left over.
+    fn raise(&mut self) {
+        for (class, best) in self.ahead.iter().flatten() {
+            self.bars[*class] = best.bar();
+        }
         let by_sureness = self.least_sure.as_ref().map_or(0.0, |best| -best.bar());
-        let bars = self.ahead.iter().flatten().map(|(_, best)| best.bar());
-        let by_margin = bars.map(|bar| (1.0 + TOLERANCE - bar) / 2.0).fold(0.0, f64::max);
+        let least = self.bars.iter().copied().fold(f64::INFINITY, f64::min);
+        let by_margin = (1.0 + TOLERANCE - least) / 2.0;
         // An example that is as good as the worst on a list may still come before it.
-        by_sureness.max(by_margin).next_up()
-    }
-
-    fn rows(self) -> Vec<usize> {
-        let rows = |lists: Vec<Best>| {
-            let picks = lists.into_iter().flat_map(Best::picks);
-            let mut rows: Vec<usize> = picks.filter(|pick| !pick.excused()).map(|pick| pick.row()).collect();
-            rows.sort_unstable();
-            rows.dedup();
-            rows
-        };
-        let least_sure = self.least_sure.map(|best| rows(vec![best]));
-        let ahead = self.ahead.map(|lists| rows(lists.into_iter().map(|list| list.1).collect()));
-        match (least_sure, ahead) {
-            (Some(mut least_sure), Some(ahead)) => {
-                least_sure.retain(|row| ahead.binary_search(row).is_ok());
-                least_sure
-            }
-            (least_sure, ahead) => least_sure.or(ahead).unwrap_or_default(),
-        }
+        self.safe = by_sureness.max(by_margin).next_up();
     }
 }
 
@@ -272,8 +340,9 @@ mod tests {
             Prune::NoiseRate => cut[1][row],
             Prune::Both => cut[0][row] && cut[1][row],
         };
-        let disagrees =
-            |(row, p, label): &(usize, &[f32], u32)| is_cut(*row) && largest(p) != *label as usize;
+        let disagrees = |(row, p, label): &(usize, &[f32], u32)| {
+            is_cut(*row) && p.iter().any(|other| *other > p[*label as usize])
+        };
         rows.iter().filter(|row| disagrees(row)).map(|row| row.0).collect()
     }
 
@@ -290,6 +359,16 @@ mod tests {
             for prune in [Prune::NoiseRate, Prune::Class, Prune::Both] {
                 let expected = by_definition(prune, &block, &joint);
                 assert!(expected.len() > 50, "{prune:?} finds something");
+                let mut sample = Pruning::of_sample(prune, &joint, 0.2);
+                sample.consider(&Block::trusted(
+                    (&probabilities[..600 * classes], &labels[..600]),
+                    classes,
+                    0,
+                ));
+                let mut primed = Pruning::new(prune, &joint).primed(&mut sample);
+                primed.consider(&block);
+                assert!(!primed.is_short());
+                assert_eq!(primed.rows(), expected, "{prune:?} after a sample");
                 for parts in [1, 7] {
                     let mut pruning = Pruning::new(prune, &joint);
                     for (at, labels) in labels.chunks(3000_usize.div_ceil(parts)).enumerate().rev() {

@@ -22,5 +22,5 @@ pub use census::{Census, Thresholds};
 pub use channel::{Channel, Undo, Verdict};
 pub use confident::{Joint, Prune, Pruning};
 pub use score::{average_precision, precision_at};
-pub use tally::{Counted, Tally};
+pub use tally::{Counted, MODEL_ERROR, Tally};
 pub use temperature::{Calibrated, calibrated, sharpened};
