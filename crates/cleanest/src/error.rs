@@ -30,6 +30,8 @@ pub enum Error {
     Complete(PathBuf),
     #[error("`{}` is not complete: it has no `{missing}`", path.display())]
     Incomplete { path: PathBuf, missing: &'static str },
+    #[error("`{}` holds no audit: it has no `audit.json`", .0.display())]
+    NotAudited(PathBuf),
     #[error("the data of `{}` are not those it was trained on: sha256 {found}, not {expected}", path.display())]
     OtherData { path: PathBuf, expected: String, found: String },
 
@@ -70,6 +72,7 @@ impl Error {
             Self::Incomplete { path, .. } => {
                 Some(format!("finish it with `cleanest resume {}`", path.display()))
             }
+            Self::NotAudited(path) => Some(format!("make one with `cleanest audit {}`", path.display())),
             Self::UnknownKey { nearest: Some(nearest), .. } => Some(format!("did you mean `{nearest}`?")),
             Self::Device(_) => Some("there are: auto, cpu".to_owned()),
             Self::NotFinite { .. } | Self::NotFiniteParameter { .. } => {
