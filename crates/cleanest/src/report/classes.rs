@@ -5,12 +5,30 @@ use super::words::{about, bounds, count, name, percent, share};
 use crate::audit::{ClassRecord, Estimate};
 use maud::{Markup, html};
 
+/// More classes than this are cut in two: those with the most wrong labels, and the others.
+const SHOWN: usize = 30;
+const WORST: usize = 20;
+
 pub(super) fn section(facts: &Facts<'_>) -> Markup {
+    let mut classes: Vec<&ClassRecord> = facts.audit.classes.iter().collect();
+    let is_cut = classes.len() > SHOWN;
+    if is_cut {
+        classes.sort_by(|a, b| b.wrong.expected.total_cmp(&a.wrong.expected));
+    }
+    let (first, others) = classes.split_at(if is_cut { WORST } else { classes.len() });
     html! {
         p {
             "Noise " strong { "in" } ": of the examples that have the label, those of another class. Noise "
             strong { "out" } ": of the examples of the class, those that have another label."
+            @if is_cut { " These are the " (WORST) " classes with the most wrong labels." }
         }
+        (table(first))
+        @if is_cut { details { summary { "The other " (others.len()) " classes" } (table(others)) } }
+    }
+}
+
+fn table(classes: &[&ClassRecord]) -> Markup {
+    html! {
         div.wide role="region" aria-label="Table of the classes" tabindex="0" {
             table {
                 thead {
@@ -29,7 +47,7 @@ pub(super) fn section(facts: &Facts<'_>) -> Markup {
                         }
                     }
                 }
-                tbody { @for class in &facts.audit.classes { (row(class)) } }
+                tbody { @for class in classes { (row(class)) } }
             }
         }
     }

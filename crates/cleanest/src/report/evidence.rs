@@ -83,8 +83,8 @@ impl<'a> Evidence<'a> {
             Line {
                 name: column.name().to_owned(),
                 value: column.value(row),
-                given: column.text(&given[at]),
-                suggested: column.text(&suggested[at]),
+                given: column.text(&given[at], row),
+                suggested: column.text(&suggested[at], row),
             }
         };
         order.into_iter().take(SHOWN).map(line).collect()
@@ -167,12 +167,19 @@ impl Column {
         }
     }
 
-    fn text(&self, usual: &Usual) -> String {
+    /// What is usual: a median, or how many have the text that this example has.
+    fn text(&self, usual: &Usual, row: &[f32]) -> String {
         match (self, usual) {
             (_, Usual::Number(median)) if median.is_finite() => figure(*median),
-            (Self::Category { values, .. }, Usual::Category(shares)) => {
-                let most = (0..shares.len()).max_by(|&a, &b| shares[a].total_cmp(&shares[b]));
-                most.map_or(String::new(), |most| format!("{} ({:.0} %)", values[most], 100.0 * shares[most]))
+            (Self::Category { at, values, .. }, Usual::Category(shares)) => {
+                let held = row[*at..][..values.len()].iter().position(|&there| there > 0.5);
+                let most = || (0..shares.len()).max_by(|&a, &b| shares[a].total_cmp(&shares[b]));
+                let percent = |value: usize| format!("{:.0} %", 100.0 * shares[value]);
+                match (held, most()) {
+                    (Some(held), _) => format!("{} have it", percent(held)),
+                    (None, Some(most)) => format!("{} ({})", values[most], percent(most)),
+                    (None, None) => String::new(),
+                }
             }
             _ => "unknown".to_owned(),
         }

@@ -106,11 +106,11 @@ fn card(
                     (bar(suspect.p_wrong)) span { "P(wrong) " (probability(suspect.p_wrong)) }
                 }
                 p.quiet {
-                    "suggestion right " (probability(suspect.p_suggested))
+                    "suggestion " (probability(suspect.p_suggested))
                     @if suspect.abstains { " " (close()) }
                 }
                 @if !lines.is_empty() { (numbers(facts, suspect, &lines)) }
-                p.source { (name(&suspect.source)) }
+                p.source { (source(suspect)) }
             }
         }
     }
@@ -159,13 +159,19 @@ fn row(facts: &Facts<'_>, at: usize, suspect: &Suspect) -> Markup {
     html! {
         tr data-given=(suspect.given) data-suggested=(suspect.suggested) data-abstains=(suspect.abstains) {
             td.number.quiet { (at + 1) }
-            th scope="row" { (name(&suspect.source)) }
+            th scope="row" { (source(suspect)) }
             td { (name(facts.name(suspect.given))) }
             td { strong { (name(facts.name(suspect.suggested))) } @if suspect.abstains { " " (close()) } }
             td.number { (bar(suspect.p_wrong)) " " (probability(suspect.p_wrong)) }
             td.number { (probability(suspect.p_suggested)) }
         }
     }
+}
+
+/// Where the example came from: a file by its name, a row by its number.
+fn source(suspect: &Suspect) -> Markup {
+    let is_row = suspect.source.bytes().all(|letter| letter.is_ascii_digit());
+    html! { @if is_row { "row " } (name(&suspect.source)) }
 }
 
 fn close() -> Markup {

@@ -2,7 +2,7 @@
 
 use super::draw::HeatMap;
 use super::facts::{Facts, matrix};
-use super::words::{about, name, percent, plural, share};
+use super::words::{about, name, percent};
 use maud::{Markup, html};
 
 /// Confusions that are told in words.
@@ -70,14 +70,12 @@ fn confusions(facts: &Facts<'_>) -> Markup {
         @if told.is_empty() { p { "No two classes are confused." } }
         ol.confusions {
             @for (from, to) in told {
-                @let whole: f64 = joint[from].iter().sum();
                 li {
                     strong { (name(&facts.names[from])) } " is labeled " strong { (name(&facts.names[to])) }
-                    " in about " (plural(joint[from][to].round() as usize, "case", "cases")) " of " (about(whole)) ", "
-                    (percent(share(joint[from][to], whole)))
+                    " in about " (about(joint[from][to])) " of " (about(joint[from].iter().sum())) " cases, "
+                    (percent(record.expected[from][to]))
                     span.quiet {
-                        " (T: " (percent(record.expected[from][to])) ", probably "
-                        (percent(record.low[from][to])) " to " (percent(record.high[from][to])) ")"
+                        " (probably " (percent(record.low[from][to])) " to " (percent(record.high[from][to])) ")"
                     }
                     @if listed(from, to) {
                         " " a.show href="#suspects" data-given=(to) data-suggested=(from) {

@@ -49,18 +49,20 @@ fn next(facts: &Facts<'_>) -> Markup {
     }
     html! {
         div.next {
-            h2 { "What to do next" }
-            p {
+            div {
+                h2 { "What to do next" }
+                p {
                 "Look at the suspects, most suspicious first: " a href="#suspects" { "the top of the list" } " is below, "
                 "and all " (count(facts.audit.listed)) " are in "
                 a href=(names::SUSPECTS) { (names::SUSPECTS) } " beside this page, each with the label it should have."
+                }
             }
             table.steps {
                 caption { "How much of the list to check" }
                 thead { tr {
-                    th scope="col" { "To find of the wrong labels" }
-                    th scope="col" .number { "check the first" }
-                    th scope="col" .number { "which is of all examples" }
+                    th scope="col" .number { "Wrong labels found" }
+                    th scope="col" .number { "Check the first" }
+                    th scope="col" .number { "Of all" }
                 } }
                 tbody { @for size in &facts.audit.to_check { (step(size, facts.audit.examples)) } }
             }
@@ -71,7 +73,7 @@ fn next(facts: &Facts<'_>) -> Markup {
 fn step(size: &ListSize, examples: usize) -> Markup {
     html! {
         tr {
-            th scope="row" { (format!("{:.0}", 100.0 * size.share)) "\u{a0}%" }
+            th scope="row" .number { (format!("{:.0}", 100.0 * size.share)) "\u{a0}%" }
             td.number { (count(size.examples)) }
             td.number { (percent(share(size.examples as f64, examples as f64))) }
         }

@@ -33,6 +33,10 @@ struct Grid {
     cell: f64,
     left: f64,
     top: f64,
+    /// What names may take beyond the last column.
+    right: f64,
+    /// Whether the names above the columns have room to stand upright.
+    upright: bool,
 }
 
 impl HeatMap<'_> {
@@ -41,7 +45,7 @@ impl HeatMap<'_> {
     pub fn draw(&self) -> Drawing {
         let grid = self.grid();
         let side = grid.cell * grid.classes as f64;
-        let (width, height) = ((grid.left + side + 12.0).max(220.0), grid.top + side + 52.0);
+        let (width, height) = (grid.left + (side + grid.right).max(210.0), grid.top + side + 50.0);
         let body = html! {
             text.ink.title x=(number(grid.left)) y="16" font-size="14" { (self.title) }
             rect.frame x=(number(grid.left)) y=(number(grid.top)) width=(number(side)) height=(number(side)) {}
@@ -52,7 +56,7 @@ impl HeatMap<'_> {
             text.quiet x=(number(grid.left + side / 2.0)) y=(number(grid.top + side + 18.0)) font-size=(TEXT)
                 text-anchor="middle" { "label given" }
             (sideways(14.0, grid.top + side / 2.0))
-            (legend(grid.left + side / 2.0 - 70.0, grid.top + side + 30.0))
+            (legend(grid.left, grid.top + side + 30.0, grid.shade()))
         };
         Drawing { width, height, description: self.description(), body }
     }
@@ -64,12 +68,12 @@ impl HeatMap<'_> {
             5..=12 => 36.0,
             13..=NUMBERED => 28.0,
             21..=WHOLE => 16.0,
-            _ => (480.0 / classes as f64).max(2.0),
+            _ => (400.0 / classes as f64).max(2.0),
         };
         let widest = self.names.iter().map(|name| width_of(&shortened(name, LETTERS), TEXT)).fold(0.0, f64::max);
         let upright = widest <= cell - 4.0;
-        let above = if upright { 16.0 } else { 0.72 * widest + 12.0 };
-        Grid { classes, cell, left: 30.0 + widest, top: 28.0 + above }
+        let (above, right) = if upright { (16.0, 4.0) } else { (0.72 * widest + 16.0, 0.72 * widest) };
+        Grid { classes, cell, left: 30.0 + widest, top: 26.0 + above, right, upright }
     }
 
     fn cell(&self, grid: &Grid, row: usize, column: usize) -> Markup {
@@ -82,7 +86,7 @@ impl HeatMap<'_> {
         let size = number(grid.cell - gap);
         let tone = if value >= DENSE { "on-dense" } else { "on-faint" };
         html! {
-            rect.heat x=(number(x)) y=(number(y)) width=(size) height=(size) fill-opacity=(number(value)) {
+            rect.heat x=(number(x)) y=(number(y)) width=(size) height=(size) fill-opacity=(number((grid.shade())(value))) {
                 title { (self.said(row, column)) }
             }
             @if grid.classes <= NUMBERED && value >= 0.005 {
@@ -111,13 +115,12 @@ impl HeatMap<'_> {
         let name = shortened(&self.names[class], LETTERS);
         let middle = (class as f64 + 0.5) * grid.cell;
         let (x, y) = (grid.left + middle, grid.top - 7.0);
-        let upright = width_of(&name, TEXT) <= grid.cell - 4.0 && grid.top < 50.0;
-        let turned = (!upright).then(|| format!("rotate(-45 {} {})", number(x), number(y)));
+        let turned = (!grid.upright).then(|| format!("rotate(-45 {} {})", number(x), number(y)));
         html! {
             text.ink x=(number(grid.left - 7.0)) y=(number(grid.top + middle + 4.0)) font-size=(TEXT)
                 text-anchor="end" { (name) }
             text.ink x=(number(x)) y=(number(y)) font-size=(TEXT) transform=[&turned]
-                text-anchor=(if upright { "middle" } else { "start" }) { (name) }
+                text-anchor=(if grid.upright { "middle" } else { "start" }) { (name) }
         }
     }
 
@@ -135,7 +138,12 @@ impl HeatMap<'_> {
 impl Grid {
     /// Every how many classes there is room for a name.
     fn stride(&self) -> usize {
-        ((TEXT + 2.0) / self.cell).ceil() as usize
+        ((TEXT + 4.0) / self.cell).ceil() as usize
+    }
+
+    /// How dark a probability is: of many classes each confusion is small, and would not be seen in proportion.
+    fn shade(&self) -> fn(f64) -> f64 {
+        if self.classes > WHOLE { f64::sqrt } else { |value| value }
     }
 }
 
@@ -147,13 +155,13 @@ fn sideways(x: f64, y: f64) -> Markup {
 }
 
 /// Which shade is which probability.
-fn legend(x: f64, y: f64) -> Markup {
+fn legend(x: f64, y: f64, shade: fn(f64) -> f64) -> Markup {
     html! {
-        text.quiet x=(number(x - 6.0)) y=(number(y + 10.0)) font-size="11" text-anchor="end" { "0 %" }
+        text.quiet x=(number(x)) y=(number(y + 10.0)) font-size="11" { "0 %" }
         @for at in 0..=10 {
-            rect.heat x=(number(x + 12.0 * f64::from(at))) y=(number(y)) width="12" height="12"
-                fill-opacity=(number(f64::from(at) / 10.0)) {}
+            rect.heat x=(number(x + 28.0 + 12.0 * f64::from(at))) y=(number(y)) width="12" height="12"
+                fill-opacity=(number(shade(f64::from(at) / 10.0))) {}
         }
-        text.quiet x=(number(x + 138.0)) y=(number(y + 10.0)) font-size="11" { "100 %" }
+        text.quiet x=(number(x + 166.0)) y=(number(y + 10.0)) font-size="11" { "100 %" }
     }
 }
