@@ -35,6 +35,20 @@ pub struct AuditRecord {
     pub score: Option<AuditScore>,
 }
 
+impl AuditRecord {
+    /// What is wrong with a record that somebody else may have written.
+    pub(crate) fn problem(&self) -> Option<String> {
+        let classes = self.classes.len();
+        let is_square =
+            |rows: &[Vec<f64>]| rows.len() == classes && rows.iter().all(|row| row.len() == classes);
+        let [expected, low, high] = [&self.transition.expected, &self.transition.low, &self.transition.high];
+        let is_whole =
+            classes > 0 && [expected, low, high, &self.joint].into_iter().all(|rows| is_square(rows));
+        (!is_whole)
+            .then(|| format!("its matrices do not have {classes} rows and columns, one for each class"))
+    }
+}
+
 /// What probabilities are probabilities of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

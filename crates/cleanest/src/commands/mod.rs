@@ -28,6 +28,8 @@ commands! {
     fit::Fit,
     resume::Resume,
     predict::Predict,
+    report::Report,
+    plot::Plot,
     inspect::Inspect,
     get::Get,
     noise::Noise,

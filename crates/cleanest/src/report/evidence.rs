@@ -75,7 +75,8 @@ impl<'a> Evidence<'a> {
             return Vec::new();
         }
         let Example::Row(row) = self.data.example(suspect.row) else { return Vec::new() };
-        let telling = |at: usize| self.columns[at].telling(row, self.spread[at], [&given[at], &suggested[at]]);
+        let telling =
+            |at: usize| self.columns[at].telling(row, self.spread[at], [&given[at], &suggested[at]]);
         let mut order: Vec<usize> = (0..self.columns.len()).collect();
         order.sort_by(|&a, &b| telling(b).total_cmp(&telling(a)));
         let line = |at: usize| {
@@ -134,7 +135,10 @@ impl Column {
                 for &row in rows {
                     let Example::Row(numbers) = data.example(row) else { continue };
                     let there = numbers[*at..][..values.len()].iter().map(|number| number.max(0.0));
-                    shares.iter_mut().zip(there).for_each(|(share, there)| *share += there / rows.len() as f32);
+                    shares
+                        .iter_mut()
+                        .zip(there)
+                        .for_each(|(share, there)| *share += there / rows.len() as f32);
                 }
                 Usual::Category(shares)
             }

@@ -42,7 +42,7 @@ impl<'a> Facts<'a> {
         data: Option<&'a Dataset>,
     ) -> Result<Self, Error> {
         let there = |name: &str| run.file(name).is_file();
-        let audit = audit(run)?;
+        let audit = run.audit()?;
         Ok(Self {
             names: audit.classes.iter().map(|class| class.name.clone()).collect(),
             audit,
@@ -68,26 +68,9 @@ impl<'a> Facts<'a> {
             (None, crate::audit::Provenance::File { path }) => path.into(),
             _ => return "the data".to_owned(),
         };
-        path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+        path.file_name()
+            .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
     }
-}
-
-/// `audit.json`: a folder without it has nothing to show.
-fn audit(run: &RunFolder) -> Result<AuditRecord, Error> {
-    let path = run.file(names::AUDIT);
-    if !path.is_file() {
-        return Err(Error::NotAudited(run.path().to_owned()));
-    }
-    let audit: AuditRecord = serde_json::from_str(&text(&path)?)
-        .map_err(|problem| Error::Malformed { path: path.clone(), problem: problem.to_string() })?;
-    let classes = audit.classes.len();
-    let is_square = |rows: &[Vec<f64>]| rows.len() == classes && rows.iter().all(|row| row.len() == classes);
-    let [expected, low, high] = [&audit.transition.expected, &audit.transition.low, &audit.transition.high];
-    if classes == 0 || ![expected, low, high, &audit.joint].into_iter().all(|rows| is_square(rows)) {
-        let problem = format!("its matrices are not of {classes} rows and columns, as many as it has classes");
-        return Err(Error::Malformed { path, problem });
-    }
-    Ok(audit)
 }
 
 /// The lines of `metrics.jsonl`; none where there is no such file.

@@ -14,6 +14,7 @@ mod made;
 mod meaning;
 mod noise;
 mod page;
+mod plot;
 mod score;
 mod thumbnail;
 mod verdict;
@@ -24,6 +25,7 @@ use crate::audit::Suspect;
 use crate::run::{RunFolder, names};
 use cleanest_data::Dataset;
 use facts::Facts;
+pub use plot::plot;
 use std::path::PathBuf;
 
 /// Writes the page of a run folder, and says where it is.

@@ -49,8 +49,10 @@ fn average_tv(facts: &Facts<'_>) -> Option<f64> {
 /// Every pair of different classes, the largest number of examples first.
 fn pairs(facts: &Facts<'_>) -> Vec<(usize, usize)> {
     let classes = facts.names.len();
-    let mut pairs: Vec<(usize, usize)> =
-        (0..classes).flat_map(|from| (0..classes).map(move |to| (from, to))).filter(|(a, b)| a != b).collect();
+    let mut pairs: Vec<(usize, usize)> = (0..classes)
+        .flat_map(|from| (0..classes).map(move |to| (from, to)))
+        .filter(|(a, b)| a != b)
+        .collect();
     let joint = &facts.audit.joint;
     pairs.sort_by(|a, b| joint[b.0][b.1].total_cmp(&joint[a.0][a.1]));
     pairs

@@ -49,12 +49,11 @@ impl Thumbnail {
 
 /// Gray or color; of channels that are neither, the first as gray.
 fn picture(pixels: &[u8], (width, height): (u32, u32), channels: usize) -> Option<DynamicImage> {
-    let picture = match channels {
-        3 => DynamicImage::ImageRgb8(RgbImage::from_raw(width, height, pixels.to_vec())?),
-        _ => {
-            let first = pixels.iter().step_by(channels.max(1)).copied().collect();
-            DynamicImage::ImageLuma8(GrayImage::from_raw(width, height, first)?)
-        }
+    let picture = if channels == 3 {
+        DynamicImage::ImageRgb8(RgbImage::from_raw(width, height, pixels.to_vec())?)
+    } else {
+        let first = pixels.iter().step_by(channels.max(1)).copied().collect();
+        DynamicImage::ImageLuma8(GrayImage::from_raw(width, height, first)?)
     };
     Some(if width.max(height) > LONGEST { picture.thumbnail(LONGEST, LONGEST) } else { picture })
 }

@@ -107,7 +107,11 @@ mod tests {
     fn an_estimate_is_told_with_its_doubt() {
         let estimate = |expected, low, high| doubted(Estimate { expected, low, high }).replace(SPACE, " ");
         assert_eq!(estimate(412.2, 382.4, 441.9), "412 ± 30");
-        assert_eq!(estimate(3.0, 0.0, 14.0), "3 (0 to 14)", "what is not symmetric is not told as if it were");
+        assert_eq!(
+            estimate(3.0, 0.0, 14.0),
+            "3 (0 to 14)",
+            "what is not symmetric is not told as if it were"
+        );
     }
 
     #[test]

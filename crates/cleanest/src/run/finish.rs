@@ -40,11 +40,7 @@ impl RunFolder {
             return Err(Error::Complete(self.path().to_owned()));
         }
         let config = self.config()?;
-        let data = Prepared::open(&config)?;
-        let (expected, found) = (self.fingerprint()?, data.train.fingerprint().to_string());
-        if expected != found {
-            return Err(Error::OtherData { path: self.path().to_owned(), expected, found });
-        }
+        let data = self.reopened(&config)?;
         self.finish(&config, data, stop, observer)
     }
 

@@ -2,6 +2,7 @@
 
 use super::{About, names, write_atomically};
 use crate::Error;
+use crate::audit::AuditRecord;
 use crate::experiment::{Config, InputSpec};
 use cleanest_core::noise::Transition;
 use cleanest_engine::Parameters;
@@ -32,6 +33,24 @@ impl RunFolder {
             return Err(Error::NotARun { path: path.to_owned(), missing: names::CONFIG });
         }
         Ok(Self { path: path.to_owned() })
+    }
+
+    /// A folder that a run or an audit of probabilities left.
+    pub fn open_audited(path: &Path) -> Result<Self, Error> {
+        let holds = |name: &str| path.join(name).is_file();
+        match (holds(names::AUDIT), holds(names::CONFIG)) {
+            (true, _) => Ok(Self { path: path.to_owned() }),
+            (false, true) => Err(Error::NotAudited(path.to_owned())),
+            (false, false) => Err(Error::NotARun { path: path.to_owned(), missing: names::AUDIT }),
+        }
+    }
+
+    /// What the audit of the folder found.
+    pub fn audit(&self) -> Result<AuditRecord, Error> {
+        let audit: AuditRecord = self.read_json(names::AUDIT)?;
+        let problem =
+            audit.problem().map(|problem| Error::Malformed { path: self.file(names::AUDIT), problem });
+        problem.map_or(Ok(audit), Err)
     }
 
     /// Where it is.

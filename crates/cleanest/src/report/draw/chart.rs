@@ -4,8 +4,8 @@ use super::scale::{Scale, round_range, tick_text};
 use super::{Drawing, number, width_of};
 use maud::{Markup, html};
 
-const WIDTH: f64 = 360.0;
-const HEIGHT: f64 = 240.0;
+const WIDTH: f64 = 335.0;
+const HEIGHT: f64 = 246.0;
 const LEFT: f64 = 52.0;
 const RIGHT: f64 = 14.0;
 const BOTTOM: f64 = 42.0;
@@ -69,7 +69,7 @@ impl Chart {
     #[must_use]
     pub fn draw(&self) -> Drawing {
         let lines = self.legend_rows();
-        let top = 26.0 + LINE * lines.len() as f64;
+        let top = 32.0 + LINE * lines.len() as f64;
         let all = || self.series.iter().flat_map(|series| &series.points);
         let ends = all().map(|point| point.0).filter(|x| x.is_finite());
         let ends = ends.fold((0.0_f64, 0.0_f64), |(low, high), x| (low.min(x), high.max(x)));
@@ -153,7 +153,7 @@ fn class(look: Look) -> &'static str {
 fn legend(rows: &[Vec<(f64, &Series)>]) -> Markup {
     html! {
         @for (at, row) in rows.iter().enumerate() {
-            @let y = 32.0 + LINE * at as f64;
+            @let y = 34.0 + LINE * at as f64;
             @for (x, series) in row {
                 @if series.look == Look::Points {
                     circle.points cx=(number(x + 12.0)) cy=(y - 4.0) r="4" {}

@@ -70,7 +70,8 @@ impl HeatMap<'_> {
             21..=WHOLE => 16.0,
             _ => (400.0 / classes as f64).max(2.0),
         };
-        let widest = self.names.iter().map(|name| width_of(&shortened(name, LETTERS), TEXT)).fold(0.0, f64::max);
+        let widest =
+            self.names.iter().map(|name| width_of(&shortened(name, LETTERS), TEXT)).fold(0.0, f64::max);
         let upright = widest <= cell - 4.0;
         let (above, right) = if upright { (16.0, 4.0) } else { (0.72 * widest + 16.0, 0.72 * widest) };
         Grid { classes, cell, left: 30.0 + widest, top: 26.0 + above, right, upright }

@@ -5,6 +5,7 @@
 
 mod chart;
 mod heat_map;
+mod png;
 mod scale;
 mod simplex;
 

@@ -54,7 +54,12 @@ impl Simplex<'_> {
             (self.legend(TOP + height + 50.0))
         };
         let legend = 20.0 * (self.hulls.len() + 1) as f64;
-        Drawing { width: SIDE + 2.0 * LEFT, height: TOP + height + 44.0 + legend, description: self.description(), body }
+        Drawing {
+            width: SIDE + 2.0 * LEFT,
+            height: TOP + height + 44.0 + legend,
+            description: self.description(),
+            body,
+        }
     }
 
     fn name(&self, class: usize, (x, y): (f64, f64)) -> Markup {
@@ -83,7 +88,13 @@ impl Simplex<'_> {
 
     fn description(&self) -> String {
         let hulls: Vec<&str> = self.hulls.iter().map(|hull| hull.name).collect();
-        format!("{}: {} examples in the triangle of {}; {}", self.title, self.points.len(), self.names.join(", "), hulls.join(", "))
+        format!(
+            "{}: {} examples in the triangle of {}; {}",
+            self.title,
+            self.points.len(),
+            self.names.join(", "),
+            hulls.join(", ")
+        )
     }
 }
 
