@@ -87,7 +87,7 @@ impl HeatMap<'_> {
         let size = number(grid.cell - gap);
         let tone = if value >= DENSE { "on-dense" } else { "on-faint" };
         html! {
-            rect.heat x=(number(x)) y=(number(y)) width=(size) height=(size) fill-opacity=(number((grid.shade())(value))) {
+            rect.heat x=(number(x + gap / 2.0)) y=(number(y + gap / 2.0)) width=(size) height=(size) fill-opacity=(number((grid.shade())(value))) {
                 title { (self.said(row, column)) }
             }
             @if grid.classes <= NUMBERED && value >= 0.005 {

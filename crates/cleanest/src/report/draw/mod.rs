@@ -15,6 +15,9 @@ pub use simplex::{Hull, Simplex};
 
 use maud::{Markup, PreEscaped, html};
 
+/// White around a figure that is a file of its own.
+const MARGIN: f64 = 12.0;
+
 /// A figure.
 #[derive(Clone, Debug)]
 pub struct Drawing {
@@ -43,12 +46,13 @@ impl Drawing {
     /// The figure as a file of its own, on white.
     #[must_use]
     pub fn to_svg(&self) -> String {
-        let (width, height) = (number(self.width), number(self.height));
+        let size = |length: f64| number(length + 2.0 * MARGIN);
+        let (width, height, edge) = (size(self.width), size(self.height), number(-MARGIN));
         let svg = html! {
-            svg xmlns="http://www.w3.org/2000/svg" class="figure" viewBox={ "0 0 " (width) " " (height) }
-                width=(width) height=(height) role="img" aria-label=(self.description) {
+            svg xmlns="http://www.w3.org/2000/svg" class="figure" width=(width) height=(height)
+                viewBox={ (edge) " " (edge) " " (width) " " (height) } role="img" aria-label=(self.description) {
                 style { (PreEscaped(include_str!("figure.css"))) }
-                rect.paper width=(width) height=(height) {}
+                rect.paper x=(edge) y=(edge) width=(width) height=(height) {}
                 (self.body)
             }
         };
