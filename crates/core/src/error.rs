@@ -55,6 +55,12 @@ pub enum Error {
     #[error("label {label} in row {row} (from 0) is not a class: there are {classes}, from 0")]
     Label { row: usize, label: u32, classes: usize },
 
+    #[error("row {}, class {column} (from 0): not a probability: {value}", row + 1)]
+    Probability { row: usize, column: usize, value: f64 },
+
+    #[error("row {}: the probabilities sum to {sum}, not to 1", row + 1)]
+    ProbabilitySum { row: usize, sum: f64 },
+
     #[error("there are {labels} labels for {examples} examples")]
     Length { labels: usize, examples: usize },
 
@@ -110,6 +116,9 @@ impl Error {
                 Some("save it with `numpy.save(path, array, allow_pickle=False)`".into())
             }
             Self::RandomRate { .. } => Some("a rate up to 0.5 always can".into()),
+            Self::ProbabilitySum { .. } => {
+                Some("scores that are not probabilities yet are made so by `--renormalize`".into())
+            }
             Self::NoTransition => Some("set `known_t.noise`, for example to `file:transition.json`".into()),
             _ => None,
         }

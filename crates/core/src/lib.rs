@@ -3,6 +3,7 @@
 //! - [`noise`]: how labels come to be wrong, as a transition matrix T with T\[i\]\[j\] = P(noisy label j | true class i);
 //! - [`methods`]: what a classifier minimizes, and what is learnt about the noise on the way;
 //! - [`estimate`]: T from the posteriors of a trained classifier;
+//! - [`audit`]: which labels are wrong, how many, and what they should be;
 //! - [`stats`]: accuracy, summaries over trials, tests of significance, calibration.
 //!
 //! Everything special about noisy labels happens between the logits and the labels, so that is all these need.
@@ -11,6 +12,7 @@
 mod error;
 mod matrix;
 
+pub mod audit;
 pub mod decompose;
 pub mod elementary;
 pub mod estimate;

@@ -105,6 +105,8 @@ pub enum Error {
     #[error("`{}` holds more than {limit} images that cannot be read; the first: {first}", path.display())]
     Quarantine { path: PathBuf, limit: usize, first: String },
 
+    #[error("`{}` is not a file of probabilities: its name ends in none of .npy, .parquet, .csv, .tsv, .jsonl", .0.display())]
+    NotProbabilities(PathBuf),
     #[error("`{}` comes without labels", path.display())]
     Unlabeled { path: PathBuf },
     #[error("`{}` holds {found} labels for {expected} examples", path.display())]

@@ -31,6 +31,7 @@ mod mapped;
 mod numbers;
 mod options;
 mod order;
+pub mod probabilities;
 mod source;
 mod split;
 mod standardization;

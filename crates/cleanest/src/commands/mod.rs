@@ -26,6 +26,7 @@ pub(crate) use noise::WrongUse;
 commands! {
     demo::Demo,
     fit::Fit,
+    audit::Audit,
     resume::Resume,
     predict::Predict,
     report::Report,

@@ -17,8 +17,10 @@ impl Report {
     /// Writes `report.html` and prints where it is.
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let run = RunFolder::open_audited(&self.run)?;
+        // A record that cannot be read is told before the data are looked for.
+        run.audit()?;
         let data = data(&run)?;
-        let page = report::write(&run, &[], data.as_ref().map(|data| &data.train))?;
+        let page = report::write(&run, data.as_ref().map(|data| &data.train))?;
         writeln!(std::io::stdout().lock(), "{}", page.display())?;
         Ok(())
     }

@@ -21,7 +21,7 @@ impl Resume {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let run = RunFolder::open(&self.run)?;
         let stop = Stop::on_signals()?;
-        let (data, outcome) = run.resume(&stop, &mut Shown::new(self.quiet))?;
-        say(&run, data.train.len(), &outcome)
+        let finished = run.resume(&stop, &mut Shown::new(self.quiet))?;
+        say(&run, &finished)
     }
 }

@@ -36,6 +36,8 @@ pub struct Config {
     pub steps: Option<u64>,
     /// Examples of a batch.
     pub batch: Option<usize>,
+    /// Parts in which the data are cut so that each is judged by a network that was not trained on it; 0 for none.
+    pub folds: Option<usize>,
     /// Seed of everything that is drawn.
     pub seed: u64,
     /// Where to train: `auto` or `cpu`.
@@ -75,6 +77,7 @@ impl Default for Config {
             hidden: None,
             steps: None,
             batch: None,
+            folds: None,
             seed: 0,
             device: "auto".into(),
             convolution: "auto".into(),
@@ -152,6 +155,9 @@ impl Config {
         };
         at_least_one("steps", self.steps)?;
         at_least_one("batch", self.batch.map(|batch| batch as u64))?;
+        if self.folds == Some(1) {
+            return Err(Error::Range { key: "folds", expected: "0, or two or more", found: "1".into() });
+        }
         at_least_one("evaluations", Some(self.evaluations))?;
         at_least_one("checkpoint_steps", Some(self.checkpoint_steps))?;
         if !matches!(self.device.as_str(), "auto" | "cpu") {

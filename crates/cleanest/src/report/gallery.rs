@@ -10,7 +10,7 @@ use maud::{Markup, html};
 use std::collections::BTreeSet;
 
 /// Examples that are shown; the list has them all.
-const MOST: usize = 200;
+pub(super) const MOST: usize = 200;
 /// Bytes of examples after which no more are shown, so that the page opens at once.
 const LARGEST: usize = 2_500_000;
 

@@ -21,19 +21,25 @@ mod verdict;
 mod words;
 
 use crate::Error;
-use crate::audit::Suspect;
+use crate::audit::{Suspect, read_suspects};
 use crate::run::{RunFolder, names};
 use cleanest_data::Dataset;
 use facts::Facts;
 pub use plot::plot;
 use std::path::PathBuf;
 
-/// Writes the page of a run folder, and says where it is.
+/// Writes the page of a run folder that was audited, and says where it is.
 ///
-/// `suspects` is the list from its top, `data` the examples the list speaks of, in their order. Without them the page
-/// names the examples but does not show them.
-pub fn write(run: &RunFolder, suspects: &[Suspect], data: Option<&Dataset>) -> Result<PathBuf, Error> {
-    let facts = Facts::read(run, suspects, data)?;
-    run.write(names::REPORT, page::page(&facts).as_bytes())?;
+/// `data` are the examples the audit speaks of, in their order. Without them the page names the examples but does not
+/// show them.
+pub fn write(run: &RunFolder, data: Option<&Dataset>) -> Result<PathBuf, Error> {
+    let list = run.file(names::SUSPECTS_PARQUET);
+    let suspects = if list.is_file() { read_suspects(&list, gallery::MOST)? } else { Vec::new() };
+    run.write(names::REPORT, page(run, &suspects, data)?.as_bytes())?;
     Ok(run.file(names::REPORT))
+}
+
+/// The text of the page, with these suspects, most suspicious first.
+pub fn page(run: &RunFolder, suspects: &[Suspect], data: Option<&Dataset>) -> Result<String, Error> {
+    Facts::read(run, suspects, data).map(|facts| page::page(&facts))
 }

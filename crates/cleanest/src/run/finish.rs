@@ -3,19 +3,26 @@
 use super::files::npy_of;
 use super::{About, RunFolder, names};
 use crate::Error;
+use crate::audit::{Audit, audit_run};
 use crate::experiment::{Config, InputSpec, Prepared};
-use crate::train::{Architect, Observer, Outcome, Stop, train};
+use crate::train::{Architect, Observer, Outcome, Stop, cross_fit, train};
 use cleanest_core::methods::Task;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+/// A run that came to its end.
+#[derive(Debug)]
+pub struct Finished {
+    /// What it was trained on.
+    pub data: Prepared,
+    /// What was learnt.
+    pub outcome: Outcome,
+    /// Which labels are wrong.
+    pub audit: Audit,
+}
+
 impl RunFolder {
     /// Opens the data a configuration asks for, writes what is resolved, trains, and writes what was found.
-    pub fn fit(
-        &self,
-        config: &Config,
-        stop: &Stop,
-        observer: &mut dyn Observer,
-    ) -> Result<(Prepared, Outcome), Error> {
+    pub fn fit(&self, config: &Config, stop: &Stop, observer: &mut dyn Observer) -> Result<Finished, Error> {
         let data = Prepared::open(config)?;
         for warning in data.train.warnings() {
             observer.note(&format!("warning: {warning}"));
@@ -35,7 +42,7 @@ impl RunFolder {
     }
 
     /// Goes on where a run was cut.
-    pub fn resume(&self, stop: &Stop, observer: &mut dyn Observer) -> Result<(Prepared, Outcome), Error> {
+    pub fn resume(&self, stop: &Stop, observer: &mut dyn Observer) -> Result<Finished, Error> {
         if self.is_complete() {
             return Err(Error::Complete(self.path().to_owned()));
         }
@@ -50,9 +57,14 @@ impl RunFolder {
         data: Prepared,
         stop: &Stop,
         observer: &mut dyn Observer,
-    ) -> Result<(Prepared, Outcome), Error> {
+    ) -> Result<Finished, Error> {
         let begun = Instant::now();
-        let outcome = train(self, config, &data, stop, observer)?;
+        let mut outcome = train(self, config, &data, stop, observer)?;
+        let folds = config.folds.unwrap_or(0);
+        let cross =
+            if folds > 0 { Some(cross_fit(self, (config, folds), &data, stop, observer)?) } else { None };
+        let audit = audit_run(self, (&config.method, folds), &data, (&outcome, cross.as_ref()))?;
+        settle(&mut outcome, &audit, config, &data)?;
         let classes = data.train.labels().classes().len();
         let about = About {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -76,6 +88,23 @@ impl RunFolder {
         if checkpoints.exists() {
             std::fs::remove_dir_all(&checkpoints).map_err(Error::write(&checkpoints))?;
         }
-        Ok((data, outcome))
+        let folds = self.file(names::FOLDS);
+        if folds.exists() {
+            std::fs::remove_dir_all(&folds).map_err(Error::write(&folds))?;
+        }
+        Ok(Finished { data, outcome, audit })
     }
+}
+
+/// What the audit knows better: how many labels are wrong, and, where the method's last word on the noise is a count over
+/// all examples anyway, the noise that was fitted to examples the networks had not seen.
+fn settle(outcome: &mut Outcome, audit: &Audit, config: &Config, data: &Prepared) -> Result<(), Error> {
+    let record = &audit.record;
+    outcome.score.noise_rate = Some(record.wrong.expected / record.examples.max(1) as f64);
+    if record.temperature.is_some() && config.choice()?.counts_at_the_end() {
+        outcome.transition = audit.noise.clone();
+        outcome.score.average_tv =
+            data.truth.as_ref().map(|truth| audit.noise.average_tv(truth)).transpose()?;
+    }
+    Ok(())
 }

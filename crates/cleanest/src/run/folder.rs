@@ -27,6 +27,13 @@ impl RunFolder {
         Ok(Self { path: path.to_owned() })
     }
 
+    /// A folder inside this one, for a part of the run; what it holds is kept.
+    pub(crate) fn inner(&self, name: &str) -> Result<Self, Error> {
+        let path = self.file(name);
+        std::fs::create_dir_all(&path).map_err(Error::write(&path))?;
+        Ok(Self { path })
+    }
+
     /// A folder that was made before.
     pub fn open(path: &Path) -> Result<Self, Error> {
         if !path.join(names::CONFIG).is_file() {
@@ -43,14 +50,6 @@ impl RunFolder {
             (false, true) => Err(Error::NotAudited(path.to_owned())),
             (false, false) => Err(Error::NotARun { path: path.to_owned(), missing: names::AUDIT }),
         }
-    }
-
-    /// What the audit of the folder found.
-    pub fn audit(&self) -> Result<AuditRecord, Error> {
-        let audit: AuditRecord = self.read_json(names::AUDIT)?;
-        let problem =
-            audit.problem().map(|problem| Error::Malformed { path: self.file(names::AUDIT), problem });
-        problem.map_or(Ok(audit), Err)
     }
 
     /// Where it is.
@@ -91,12 +90,34 @@ impl RunFolder {
         self.read_json(names::ABOUT)
     }
 
+    /// What the audit found.
+    pub fn audit(&self) -> Result<AuditRecord, Error> {
+        let path = self.file(names::AUDIT);
+        if !path.is_file() {
+            return Err(Error::NotAudited(self.path.clone()));
+        }
+        let audit: AuditRecord = self.read_json(names::AUDIT)?;
+        audit.problem().map_or(Ok(audit), |problem| Err(Error::Malformed { path, problem }))
+    }
+
     /// The parameters of the trained network.
     pub fn model(&self) -> Result<Parameters, Error> {
         let path = self.whole(names::MODEL)?;
         let bytes = std::fs::read(&path).map_err(Error::read(&path))?;
         Parameters::from_safetensors(&bytes)
             .map_err(|problem| Error::Malformed { path, problem: problem.to_string() })
+    }
+
+    /// Tensors that a part of the run left, if it came so far.
+    pub(crate) fn part(&self, name: &str) -> Result<Option<Parameters>, Error> {
+        let path = self.file(name);
+        if !path.is_file() {
+            return Ok(None);
+        }
+        let bytes = std::fs::read(&path).map_err(Error::read(&path))?;
+        let malformed =
+            |problem: cleanest_engine::Error| Error::Malformed { path, problem: problem.to_string() };
+        Parameters::from_safetensors(&bytes).map(Some).map_err(malformed)
     }
 
     /// The estimated noise.

@@ -9,6 +9,7 @@ mod reopen;
 
 pub use about::{About, Score};
 pub use files::write_atomically;
+pub use finish::Finished;
 pub use folder::RunFolder;
 pub use predictions::Predictions;
 
@@ -38,8 +39,16 @@ pub mod names {
     pub const SUSPECTS: &str = "suspects.csv";
     /// The same, for programs.
     pub const SUSPECTS_PARQUET: &str = "suspects.parquet";
+    /// The same as tasks for Label Studio, where asked for.
+    pub const LABEL_STUDIO: &str = "label-studio.json";
+    /// The labels with the surest mistakes dropped or put right, where asked for.
+    pub const CLEANED: &str = "cleaned.csv";
     /// The page to look at.
     pub const REPORT: &str = "report.html";
+    /// p(true class | x) of every training example, as the audit took it.
+    pub const POSTERIORS: &str = "posteriors.npy";
+    /// While a run is not complete: the networks that were trained on parts of the data.
+    pub const FOLDS: &str = "folds";
     /// The record: version, data, scores. Written last: a folder that has it is complete.
     pub const ABOUT: &str = "about.json";
     /// Where a run goes on from after it was cut.

@@ -3,6 +3,7 @@
 //! A checkpoint is a folder, written aside, with the sha256 of each file in it, and moved to its place when it is on the
 //! disk. The last two are kept: if the newest is broken it is named, and the one before it used.
 
+use super::memory::Memory;
 use crate::Error;
 use crate::run::{RunFolder, files::sync_folder, files::write_synced, names};
 use cleanest_core::methods::State;
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 const NETWORK: &str = "network.safetensors";
 const OPTIMIZER: &str = "optimizer.safetensors";
+const MEMORY: &str = "memory.safetensors";
 const METHOD: &str = "method.json";
 const POSITION: &str = "position.json";
 const MANIFEST: &str = "manifest.json";
@@ -32,6 +34,8 @@ pub(super) struct Position {
     pub(super) accuracy: Option<f64>,
     /// The best accuracy of the stage, and its step.
     pub(super) best: Option<(f64, u64)>,
+    /// Training labels that were predicted, and labels in all, since the last line of the metrics.
+    pub(super) agreed: (u64, u64),
 }
 
 /// What a checkpoint holds.
@@ -40,12 +44,19 @@ pub(super) struct Checkpoint {
     pub(super) method: State,
     pub(super) network: Parameters,
     pub(super) optimizer: Parameters,
+    pub(super) memory: Parameters,
 }
 
 impl Checkpoint {
     /// Takes the state of a run.
-    pub(super) fn of(position: Position, method: State, network: &dyn Network) -> Result<Self, Error> {
-        Ok(Self { position, method, network: network.parameters()?, optimizer: network.optimizer_state()? })
+    pub(super) fn of(
+        position: Position,
+        method: State,
+        network: &dyn Network,
+        memory: &Memory,
+    ) -> Result<Self, Error> {
+        let (optimizer, memory) = (network.optimizer_state()?, memory.state());
+        Ok(Self { position, method, network: network.parameters()?, optimizer, memory })
     }
 
     /// Writes it into the run folder; older ones but for the one before it are removed.
@@ -78,10 +89,11 @@ impl Checkpoint {
         Ok(())
     }
 
-    fn files(&self) -> Result<[(&'static str, Vec<u8>); 4], Error> {
+    fn files(&self) -> Result<[(&'static str, Vec<u8>); 5], Error> {
         Ok([
             (NETWORK, self.network.to_safetensors()?),
             (OPTIMIZER, self.optimizer.to_safetensors()?),
+            (MEMORY, self.memory.to_safetensors()?),
             (METHOD, json(&self.method.values)?),
             (POSITION, json(&self.position)?),
         ])
@@ -127,6 +139,7 @@ impl Checkpoint {
             method: State { values: parsed(&method.0, &method.1)? },
             network: parameters(NETWORK)?,
             optimizer: parameters(OPTIMIZER)?,
+            memory: parameters(MEMORY)?,
         })
     }
 }

@@ -19,6 +19,8 @@ pub(super) struct Line {
     pub(super) loss: f64,
     /// The learning rate of the last step.
     pub(super) rate: f64,
+    /// The share of the training labels, as they are, that the network predicted since the last line.
+    pub(super) agreement: f64,
     /// Accuracy on the test set, at an evaluation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) accuracy: Option<f64>,

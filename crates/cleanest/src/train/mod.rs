@@ -1,12 +1,15 @@
 //! Training: the loop, and what lets it be cut at any moment.
 
 mod checkpoint;
+mod folds;
+mod memory;
 mod metrics;
 mod observer;
 mod passes;
 mod stop;
 mod trainer;
 
+pub use folds::{CrossFit, cross_fit};
 pub use observer::{Observer, Progress, Silent};
 pub use passes::{Architect, predict};
 pub use stop::Stop;

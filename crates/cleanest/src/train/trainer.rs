@@ -1,6 +1,7 @@
 //! The training loop.
 
 use super::checkpoint::{Checkpoint, Position};
+use super::memory::Memory;
 use super::metrics::{Line, Metrics};
 use super::observer::{Observer, Progress};
 use super::passes::{Architect, narrowed, predict, widened};
@@ -24,8 +25,10 @@ const LINES_BETWEEN: u64 = 5;
 pub struct Outcome {
     /// The network.
     pub model: Parameters,
-    /// p(true class | x) of the training set.
+    /// p(true class | x) of the training set, by the network after the last step.
     pub probabilities: Matrix,
+    /// The mean of what each training example got while it was trained on, in the second half of the steps.
+    pub running_mean: Matrix,
     /// The noise: as the method models it, or as its classifier implies it.
     pub transition: Transition,
     /// How well it did.
@@ -61,6 +64,7 @@ struct Trainer<'a> {
     method: Box<dyn Method>,
     network: Box<dyn Network>,
     metrics: Metrics,
+    memory: Memory,
     position: Position,
     saved: Instant,
 }
@@ -80,11 +84,13 @@ impl<'a> Trainer<'a> {
         let found = Checkpoint::newest(run, |sentence| observer.note(sentence))?;
         let position = found.as_ref().map(|found| found.position.clone()).unwrap_or_default();
         let mut network = architect.network(stage_seed(config.seed, position.stage))?;
+        let mut memory = Memory::new(data.train.len(), classes);
         match found {
             Some(found) => {
                 method.restore(&found.method)?;
                 network.load(&found.network)?;
                 network.load_optimizer_state(&found.optimizer)?;
+                memory.restore(found.memory);
             }
             None => method.begin(0, None)?,
         }
@@ -112,6 +118,7 @@ impl<'a> Trainer<'a> {
             method,
             network,
             metrics: Metrics::open(&run.file(names::METRICS), position.metrics)?,
+            memory,
             position,
             saved: Instant::now(),
         })
@@ -143,10 +150,21 @@ impl<'a> Trainer<'a> {
             self.network.backward(&slopes)?;
             self.network.step(rate)?;
             self.method.update(&batch, &Alone);
+            self.remember(&examples.rows, &batch);
             self.position.step += 1;
             self.after_step(loss, rate, stop, observer)?;
         }
         self.next_stage()
+    }
+
+    /// Keeps what the network says of the examples it is trained on.
+    fn remember(&mut self, rows: &[u32], batch: &Batch<'_>) {
+        if self.position.stage + 1 == self.method.stages() && 2 * self.position.step >= self.steps {
+            self.memory.add(rows, batch.logits);
+        }
+        let agreed = stats::accuracy(batch.logits, batch.labels) * batch.labels.len() as f64;
+        self.position.agreed.0 += agreed.round() as u64;
+        self.position.agreed.1 += batch.labels.len() as u64;
     }
 
     /// Evaluates, writes and saves what is due.
@@ -165,11 +183,13 @@ impl<'a> Trainer<'a> {
             transition = self.method.transition();
             let error =
                 |found: &Transition| self.data.truth.as_ref().and_then(|truth| found.average_tv(truth).ok());
+            let (agreed, seen) = std::mem::take(&mut self.position.agreed);
             self.metrics.write(&Line {
                 stage: self.position.stage,
                 step,
                 loss,
                 rate,
+                agreement: agreed as f64 / seen.max(1) as f64,
                 accuracy,
                 noise_rate: transition.as_ref().map(Transition::noise_rate),
                 average_tv: transition.as_ref().and_then(error),
@@ -207,7 +227,8 @@ impl<'a> Trainer<'a> {
 
     fn save(&mut self) -> Result<(), Error> {
         self.position.metrics = self.metrics.synced_length()?;
-        let checkpoint = Checkpoint::of(self.position.clone(), self.method.state(), self.network.as_ref())?;
+        let checkpoint =
+            Checkpoint::of(self.position.clone(), self.method.state(), self.network.as_ref(), &self.memory)?;
         refuse_not_finite(&checkpoint.network, self.total())?;
         checkpoint.write(self.run, self.total())?;
         self.saved = Instant::now();
@@ -237,8 +258,8 @@ impl<'a> Trainer<'a> {
         let probabilities = predict(self.network.as_mut(), train, &self.batches.standardization)?;
         let seen = Posteriors::new(&probabilities, train.labels().indices())?;
         let counted = frequencies(soft_confusion(&seen));
-        let passes = matches!(&self.choice, Choice::Tvd(tvd) if tvd.final_pass == Some(true));
-        let transition = self.method.transition().filter(|_| !passes).unwrap_or(counted);
+        let counts = self.choice.counts_at_the_end();
+        let transition = self.method.transition().filter(|_| !counts).unwrap_or(counted);
         let transition = transition.with_names(train.labels().classes().names().to_vec())?;
         let true_classes: Vec<f64> = (0..transition.classes())
             .map(|class| probabilities.iter_rows().map(|row| row[class]).sum())
@@ -256,7 +277,8 @@ impl<'a> Trainer<'a> {
             true_noise_rate: self.data.clean.as_ref().map(wrong),
             average_tv: self.data.truth.as_ref().map(|truth| transition.average_tv(truth)).transpose()?,
         };
-        Ok(Outcome { model, probabilities, transition, score })
+        let running_mean = self.memory.mean(&probabilities);
+        Ok(Outcome { model, probabilities, running_mean, transition, score })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::browser::Browser;
 use crate::report::{NAME, SCRIPT, audited, digits, record, suspects};
+use cleanest::audit::Suspect;
 use cleanest::report;
 use serde_json::json;
 use std::io::Read as _;
@@ -15,13 +16,16 @@ fn pictures() -> PathBuf {
 
 /// A page with ten classes, and one with what a careless one would run.
 fn pages(folder: &Path) -> (PathBuf, PathBuf) {
-    let names = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
-    let calm = audited(&folder.join("calm"), &record(&names));
-    let calm = report::write(&calm, &suspects(10), Some(&digits())).unwrap();
-    let hostile = audited(&folder.join("hos tile"), &record(&[SCRIPT, NAME, "cat"]));
+    let made = |name: &str, classes: &[&str], suspects: &[Suspect]| {
+        let run = audited(&folder.join(name), &record(classes));
+        let page = report::page(&run, suspects, Some(&digits())).unwrap();
+        std::fs::write(run.file("report.html"), page).unwrap();
+        run.file("report.html")
+    };
+    let calm = made("calm", &["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"], &suspects(10));
     let mut suspects = suspects(3);
     suspects.iter_mut().for_each(|suspect| NAME.clone_into(&mut suspect.source));
-    (calm, report::write(&hostile, &suspects, Some(&digits())).unwrap())
+    (calm, made("hos tile", &[SCRIPT, NAME, "cat"], &suspects))
 }
 
 fn nothing_is_wrong(browser: &Browser, page: &Path) {

@@ -26,6 +26,8 @@ pub(crate) enum Request<'a> {
     Label,
     /// The label and one column of texts.
     Texts(&'a str),
+    /// The columns called `p(class)`, or else every column of numbers that is no label.
+    Probabilities,
 }
 
 /// The columns of a table and what they are for.
@@ -63,6 +65,7 @@ impl Schema {
         match (request, &options.features) {
             (Request::Label, _) => {}
             (Request::Texts(name), _) => schema.take(path, name, Role::Category(0))?,
+            (Request::Probabilities, _) => schema.probabilities(path, numeric, options)?,
             (Request::Features, Some(features)) => schema.follow(path, features)?,
             (Request::Features, None) => schema.infer(path, numeric, options)?,
         }
@@ -92,6 +95,22 @@ impl Schema {
             return Err(Error::NoFeatures { path: path.into() });
         }
         Ok(())
+    }
+
+    /// The columns that hold the probability of a class become numbers.
+    fn probabilities(&mut self, path: &Path, numeric: &[bool], options: &Options) -> Result<(), Error> {
+        let says_so = |name: &String| name.starts_with("p(") && name.ends_with(')');
+        let some_say_so = self.names.iter().any(says_so);
+        for (column, role) in self.roles.iter_mut().enumerate() {
+            let name = &self.names[column];
+            let is_number = numeric[column] && !name.is_empty() && !options.ignore.contains(name);
+            let fits = if some_say_so { says_so(name) } else { is_number && !is_label(name, options) };
+            if *role == Role::Ignored && fits {
+                *role = Role::Number(self.numbers);
+                self.numbers += 1;
+            }
+        }
+        if self.numbers == 0 { Err(Error::NoFeatures { path: path.into() }) } else { Ok(()) }
     }
 
     /// The columns of another table become the same features, whatever their order here.
@@ -160,7 +179,7 @@ fn label_column(
     options: &Options,
 ) -> Result<Option<usize>, Error> {
     let elsewhere = matches!(request, Request::Features) && options.labels.is_some();
-    if elsewhere || options.labeling == Labeling::Absent {
+    if elsewhere || matches!(request, Request::Probabilities) || options.labeling == Labeling::Absent {
         return Ok(None);
     }
     if let Some(name) = &options.label {
@@ -191,6 +210,11 @@ pub(crate) fn is_header(
         usual || options.label.as_ref().is_some_and(|name| text == name.as_bytes())
     };
     let words = first.iter().any(|text| !is_value(text));
+    // Classes without names are headed 0, 1, 2 by most programs.
+    let counted = || first.iter().enumerate().all(|(at, text)| *text == at.to_string().as_bytes());
+    if matches!(request, Request::Probabilities) && counted() {
+        return true;
+    }
     if first.iter().any(|text| names_label(text) && !is_value(text)) {
         return true;
     }

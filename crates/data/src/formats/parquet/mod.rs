@@ -73,6 +73,54 @@ pub(crate) fn table(path: &Path, request: Request<'_>, options: &Options) -> Res
     Ok(assembly)
 }
 
+/// The columns of a file that hold probabilities, to be read a group of rows at a time.
+pub(crate) struct Groups {
+    file: SerializedFileReader<Positioned>,
+    pub(crate) schema: Schema,
+    /// How many rows each group has.
+    pub(crate) rows: Vec<usize>,
+}
+
+/// Opens a file to read its groups in any order.
+pub(crate) fn groups(path: &Path, options: &Options) -> Result<Groups, Error> {
+    let broken = |what| Error::Parquet { path: path.into(), what };
+    let file = open(path)?;
+    let descriptors = file.metadata().file_metadata().schema_descr().columns();
+    let names = descriptors.iter().map(|column| column.path().string()).collect();
+    let numeric: Vec<bool> = descriptors.iter().map(|column| is_number(column)).collect();
+    let schema = Schema::new(path, names, &numeric, (Request::Probabilities, options))?;
+    for (column, role) in descriptors.iter().zip(&schema.roles) {
+        check_column(path, column, *role)?;
+    }
+    let count = file.metadata().num_row_groups();
+    let rows = (0..count).map(|group| rows_of(&file, group)).collect::<Result<_, _>>().map_err(broken)?;
+    Ok(Groups { file, schema, rows })
+}
+
+impl Groups {
+    /// The numbers of a group, row by row; NaN where there is none.
+    pub(crate) fn read(&self, path: &Path, group: usize) -> Result<Vec<f32>, Error> {
+        let broken = |what| Error::Parquet { path: path.into(), what };
+        let (rows, width) = (self.rows[group], self.schema.numbers);
+        let mut columns = guarded(|| columns(&self.file, group, &self.schema)).map_err(broken)?;
+        let mut values = Vec::with_capacity(believable(path, rows).map_err(broken)? * width);
+        let mut done = 0;
+        while done < rows {
+            let count = BATCH.min(rows - done);
+            values.resize((done + count) * width, 0.0);
+            // Groups are read side by side already, so columns one after the other.
+            for column in &mut columns {
+                let cells = guarded(|| column.next(count)).map_err(broken)?;
+                let (Role::Number(place), Cells::Features(found)) = (column.role, cells) else { continue };
+                let places = values[done * width..].iter_mut().skip(place).step_by(width);
+                places.zip(found).for_each(|(to, from)| *to = from);
+            }
+            done += count;
+        }
+        Ok(values)
+    }
+}
+
 /// The rows that room is kept for: not more than the file's own word, nor than so long a file usually holds.
 fn believable(path: &Path, rows: usize) -> Result<usize, String> {
     let length = source::length(path).map_err(|error| error.to_string())?;

@@ -1,0 +1,130 @@
+//! The best few of many, without holding the many.
+
+/// An example that was offered: 16 bytes, since there may be millions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pick {
+    key: f64,
+    /// The row, and in the lowest bit whether it only takes a place.
+    place: u64,
+}
+
+impl Pick {
+    /// An example that is the better the larger its key is; of equal keys the earlier row is better. One that is excused
+    /// takes a place among the best, but is not meant.
+    #[must_use]
+    pub fn new(key: f64, row: usize, excused: bool) -> Self {
+        Self { key, place: (row as u64) << 1 | u64::from(excused) }
+    }
+
+    /// What it was ranked by.
+    #[must_use]
+    pub fn key(&self) -> f64 {
+        self.key
+    }
+
+    /// Its row.
+    #[must_use]
+    pub fn row(&self) -> usize {
+        (self.place >> 1) as usize
+    }
+
+    /// Whether it only takes a place.
+    #[must_use]
+    pub fn excused(&self) -> bool {
+        self.place & 1 == 1
+    }
+}
+
+/// The best of what was offered, up to a number. Holds at most about a quarter more at a time.
+#[derive(Clone, Debug)]
+pub struct Best {
+    limit: usize,
+    picks: Vec<Pick>,
+    bar: f64,
+}
+
+impl Best {
+    /// The best so many.
+    #[must_use]
+    pub fn new(limit: usize) -> Self {
+        Self { limit, picks: Vec::new(), bar: if limit == 0 { f64::INFINITY } else { f64::NEG_INFINITY } }
+    }
+
+    /// The key below which nothing is taken any more.
+    #[must_use]
+    pub fn bar(&self) -> f64 {
+        self.bar
+    }
+
+    /// Takes an example if it may be among the best; says whether the bar was raised.
+    #[inline]
+    pub fn offer(&mut self, pick: Pick) -> bool {
+        if !(pick.key >= self.bar && self.limit > 0) {
+            return false;
+        }
+        self.picks.push(pick);
+        let full = self.picks.len() >= self.limit + self.limit / 4 + 64;
+        if full {
+            self.cut();
+        }
+        full
+    }
+
+    /// Takes over what another has found.
+    pub fn merge(&mut self, other: Self) {
+        other.picks.into_iter().for_each(|pick| {
+            self.offer(pick);
+        });
+    }
+
+    /// The best, best first.
+    #[must_use]
+    pub fn picks(mut self) -> Vec<Pick> {
+        self.cut();
+        self.picks.sort_unstable_by(order);
+        self.picks
+    }
+
+    /// Drops what cannot be among the best any more.
+    fn cut(&mut self) {
+        if self.limit > 0 && self.picks.len() > self.limit {
+            self.picks.select_nth_unstable_by(self.limit - 1, order);
+            self.picks.truncate(self.limit);
+            self.bar = self.picks[self.limit - 1].key;
+        }
+    }
+}
+
+fn order(a: &Pick, b: &Pick) -> std::cmp::Ordering {
+    b.key.total_cmp(&a.key).then(a.place.cmp(&b.place))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_best_are_those_of_a_full_sort_however_the_offers_are_divided(
+            keys in prop::collection::vec(0_u8..20, 0..4000),
+            limit in 0_usize..60,
+            cut in 0_usize..4000,
+        ) {
+            let offers: Vec<Pick> = keys
+                .iter()
+                .enumerate()
+                .map(|(row, &key)| Pick::new(f64::from(key), row, false))
+                .collect();
+            let (mut first, mut second) = (Best::new(limit), Best::new(limit));
+            let (before, after) = offers.split_at(cut.min(offers.len()));
+            after.iter().for_each(|&pick| { first.offer(pick); });
+            before.iter().for_each(|&pick| { second.offer(pick); });
+            first.merge(second);
+            let mut all = offers.clone();
+            all.sort_by(|a, b| b.key.total_cmp(&a.key).then(a.row().cmp(&b.row())));
+            all.truncate(limit);
+            prop_assert_eq!(first.picks(), all);
+        }
+    }
+}

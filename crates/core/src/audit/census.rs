@@ -1,0 +1,172 @@
+//! The first pass: how many examples have each label, and how sure the model is of them.
+
+use super::block::MAJORITY;
+use super::{Block, Probability};
+use crate::Matrix;
+
+/// Sums of probabilities are kept in units of 2^-52, which add up exactly: the result does not depend on the order.
+const UNIT: f64 = (1_u64 << 52) as f64;
+
+/// What is known of the classes after one pass.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Census {
+    given: Vec<u64>,
+    confidence: Vec<u128>,
+    soft: Matrix,
+}
+
+/// What the probability of a class must reach for an example to count for it: the mean over the examples that have its
+/// label. A class without examples has none, and nothing counts for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Thresholds(Vec<f64>);
+
+impl Census {
+    /// Nothing seen yet.
+    #[must_use]
+    pub fn new(classes: usize) -> Self {
+        Self { given: vec![0; classes], confidence: vec![0; classes], soft: Matrix::zeros(classes, classes) }
+    }
+
+    /// Counts a block, without the soft counts that only [`Census::soft`] needs.
+    pub fn count<P: Probability>(&mut self, block: &Block<'_, P>) {
+        for (_, row, label) in block.rows() {
+            let label = label as usize;
+            self.given[label] += 1;
+            self.confidence[label] += u128::from((row[label].wide().min(2.0) * UNIT) as u64);
+        }
+    }
+
+    /// Counts each example for every class by its probability.
+    pub fn count_softly<P: Probability>(&mut self, block: &Block<'_, P>) {
+        for (_, row, label) in block.rows() {
+            let sums = self.soft.row_mut(label as usize);
+            sums.iter_mut().zip(row).for_each(|(sum, p)| *sum += p.wide());
+        }
+    }
+
+    /// Takes over what another census has counted.
+    pub fn merge(&mut self, other: &Self) {
+        self.given.iter_mut().zip(&other.given).for_each(|(a, b)| *a += b);
+        self.confidence.iter_mut().zip(&other.confidence).for_each(|(a, b)| *a += b);
+        self.soft.values_mut().iter_mut().zip(other.soft.values()).for_each(|(a, b)| *a += b);
+    }
+
+    /// How many examples have each label.
+    #[must_use]
+    pub fn given(&self) -> &[u64] {
+        &self.given
+    }
+
+    /// The sums of the probabilities of each class (row) over the examples of each label (column).
+    #[must_use]
+    pub fn soft(&self) -> Matrix {
+        self.soft.transposed()
+    }
+
+    /// The thresholds of confident learning.
+    #[must_use]
+    pub fn thresholds(&self) -> Thresholds {
+        // Rounded down, so that where all are equally sure all count.
+        let mean = |(&sum, &count): (&u128, &u64)| match count {
+            0 => f64::INFINITY,
+            count => (sum / u128::from(count)) as f64 / UNIT,
+        };
+        Thresholds(self.confidence.iter().zip(&self.given).map(mean).collect())
+    }
+}
+
+impl Thresholds {
+    /// The threshold of each class that has examples.
+    #[must_use]
+    pub fn values(&self) -> Vec<Option<f64>> {
+        self.0.iter().map(|&threshold| Some(threshold).filter(|found| found.is_finite())).collect()
+    }
+
+    /// The thresholds as the probabilities of a block are compared with them.
+    pub(super) fn rounded<P: Probability>(&self) -> Vec<P> {
+        self.0.iter().map(|&threshold| P::at_least(threshold)).collect()
+    }
+}
+
+/// The most probable class among those that reach their threshold, for an example with this label.
+#[inline]
+pub(super) fn confident<P: Probability>(row: &[P], label: usize, thresholds: &[P]) -> Option<usize> {
+    let own = row[label];
+    // Most examples: sure of their label. Nothing else can be as probable.
+    if own >= thresholds[label] && own.wide() > MAJORITY {
+        return Some(label);
+    }
+    let mut best = None;
+    let mut most = P::ZERO;
+    for (class, (&p, &threshold)) in row.iter().zip(thresholds).enumerate() {
+        if p >= threshold && (p > most || best.is_none()) {
+            (best, most) = (Some(class), p);
+        }
+    }
+    best
+}
+
+/// The first of the most probable classes.
+pub(super) fn largest<P: Probability>(row: &[P]) -> usize {
+    let (mut best, mut most) = (0, f64::NEG_INFINITY);
+    for (class, &p) in row.iter().enumerate() {
+        if p.wide() > most {
+            (best, most) = (class, p.wide());
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(probabilities: &[f32], labels: &[u32], classes: usize) -> Census {
+        let mut census = Census::new(classes);
+        let block = Block::checked((probabilities, labels), classes, 0).unwrap();
+        census.count(&block);
+        census.count_softly(&block);
+        census
+    }
+
+    #[test]
+    fn a_threshold_is_the_mean_over_the_examples_of_the_label() {
+        let census = counted(&[0.75, 0.25, 0.25, 0.75, 0.5, 0.5], &[0, 0, 1], 2);
+        assert_eq!(census.thresholds().values(), [Some(0.5), Some(0.5)]);
+        assert_eq!(census.given(), [2, 1]);
+    }
+
+    #[test]
+    fn the_confident_class_is_the_most_probable_above_its_threshold_not_of_all() {
+        // Class 0 is nearly always said with 0.95; 0.5 for it is the most probable but not confident.
+        let thresholds = Thresholds(vec![0.9, 0.2, 0.3, f64::INFINITY]).rounded::<f32>();
+        let of = |row: [f32; 4]| confident(&row, 0, &thresholds);
+        assert_eq!(of([0.5, 0.25, 0.25, 0.0]), Some(1));
+        assert_eq!(of([0.3, 0.3, 0.4, 0.0]), Some(2));
+        assert_eq!(of([0.8, 0.1, 0.1, 0.0]), None);
+        assert_eq!(of([0.95, 0.03, 0.02, 0.0]), Some(0));
+        assert_eq!(of([0.0, 0.0, 0.0, 1.0]), None, "a class nobody was given");
+    }
+
+    #[test]
+    fn equally_sure_examples_all_count() {
+        let probabilities = [0.1_f32, 0.9].repeat(7);
+        let thresholds = counted(&probabilities, &[1; 7], 2).thresholds().rounded::<f32>();
+        assert_eq!(confident(&probabilities[..2], 1, &thresholds), Some(1));
+    }
+
+    #[test]
+    fn parts_in_any_order_make_the_same_whole() {
+        let rows: Vec<f32> = (1..=99).flat_map(|i| [i as f32 / 100.0, 1.0 - i as f32 / 100.0]).collect();
+        let labels: Vec<u32> = (0..99).map(|i| i % 2).collect();
+        let whole = counted(&rows, &labels, 2);
+        let mut parts: Vec<Census> = (0..9)
+            .map(|at| counted(&rows[22 * at..22 * at + 22], &labels[11 * at..11 * at + 11], 2))
+            .collect();
+        parts.reverse();
+        let mut merged = Census::new(2);
+        parts.iter().for_each(|part| merged.merge(part));
+        assert_eq!(merged.thresholds(), whole.thresholds());
+        assert_eq!(merged.given(), whole.given());
+    }
+}

@@ -1,0 +1,230 @@
+//! The second pass under Bayes: expected counts, and how far they may be off.
+
+use super::{Block, Channel, Probability, Verdict};
+use crate::Matrix;
+use crate::noise::Dirichlet;
+use crate::stats::normal_quantile;
+
+/// Parts of the unit interval in which P(wrong) is counted, to say how long a list must be.
+const BINS: usize = 4096;
+
+/// Sums over p(true class | x, given label).
+#[derive(Clone, Debug)]
+pub struct Tally {
+    /// Σ r_k over the examples of label y.
+    joint: Matrix,
+    /// Σ r_k (1 - r_k): what chance alone lets the sum above vary by.
+    variance: Matrix,
+    /// Σ r_k r_y: how it moves with the noise matrix.
+    shared: Matrix,
+    bins: Vec<(u64, f64)>,
+}
+
+/// How many labels are expected to be wrong, and between which bounds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Counted {
+    /// Expected number.
+    pub expected: f64,
+    /// Lower bound.
+    pub low: f64,
+    /// Upper bound.
+    pub high: f64,
+}
+
+impl Tally {
+    /// Nothing seen yet.
+    #[must_use]
+    pub fn new(classes: usize) -> Self {
+        let zeros = Matrix::zeros(classes, classes);
+        Self { joint: zeros.clone(), variance: zeros.clone(), shared: zeros, bins: vec![(0, 0.0); BINS] }
+    }
+
+    /// Counts a block.
+    pub fn count<P: Probability>(&mut self, block: &Block<'_, P>, channel: &Channel) {
+        let mut posterior = vec![0.0; block.classes()];
+        for (_, row, label) in block.rows() {
+            channel.posterior(row, label, &mut posterior);
+            let wrong = Verdict::of(&posterior, label).wrong;
+            let label = label as usize;
+            let own = posterior[label];
+            let sums = self.joint.row_mut(label).iter_mut().zip(self.variance.row_mut(label));
+            for ((&r, (joint, variance)), shared) in
+                posterior.iter().zip(sums).zip(self.shared.row_mut(label))
+            {
+                *joint += r;
+                *variance += r * (1.0 - r);
+                *shared += r * own;
+            }
+            let bin = &mut self.bins[((wrong * BINS as f64) as usize).min(BINS - 1)];
+            bin.0 += 1;
+            bin.1 += wrong;
+        }
+    }
+
+    /// Takes over what another has counted.
+    pub fn merge(&mut self, other: &Self) {
+        let add = |mine: &mut Matrix, theirs: &Matrix| {
+            mine.values_mut().iter_mut().zip(theirs.values()).for_each(|(a, b)| *a += b);
+        };
+        add(&mut self.joint, &other.joint);
+        add(&mut self.variance, &other.variance);
+        add(&mut self.shared, &other.shared);
+        for (mine, theirs) in self.bins.iter_mut().zip(&other.bins) {
+            mine.0 += theirs.0;
+            mine.1 += theirs.1;
+        }
+    }
+
+    /// The expected number of examples of each true class (row) that have each label (column).
+    #[must_use]
+    pub fn joint(&self) -> Matrix {
+        self.joint.transposed()
+    }
+
+    /// How many labels of each class are wrong, and how many in all, each in bounds that hold with probability `level`.
+    ///
+    /// The bounds cover the chance in each label and, where `noise` is what T was counted from, the chance in T. They
+    /// do not cover a model that is wrong about the examples.
+    #[must_use]
+    pub fn wrong(&self, noise: Option<&Dirichlet>, level: f64) -> (Vec<Counted>, Counted) {
+        let classes = self.joint.rows();
+        let width = normal_quantile(0.5 + level / 2.0);
+        let bounded = |expected: f64, variance: f64, most: f64| {
+            let reach = width * variance.max(0.0).sqrt();
+            Counted { expected, low: (expected - reach).max(0.0), high: (expected + reach).min(most) }
+        };
+        let given: Vec<f64> = self.joint.iter_rows().map(|row| row.iter().sum()).collect();
+        let wrong: Vec<f64> = (0..classes).map(|label| given[label] - self.joint[(label, label)]).collect();
+        let chance: Vec<f64> = (0..classes).map(|label| self.variance[(label, label)]).collect();
+        let (by_label, in_all) = noise.map_or((vec![0.0; classes], 0.0), |noise| self.noise_variance(noise));
+        let each = (0..classes)
+            .map(|label| bounded(wrong[label].max(0.0), chance[label] + by_label[label], given[label]))
+            .collect();
+        let all = bounded(wrong.iter().sum(), chance.iter().sum::<f64>() + in_all, given.iter().sum());
+        (each, all)
+    }
+
+    /// The variance that not knowing T adds to the number of wrong labels of each class, and to their sum.
+    ///
+    /// To first order: with a = d(wrong)/d(ln T\[k\]\[y\]), and the covariance of a Dirichlet row of mass N.
+    fn noise_variance(&self, noise: &Dirichlet) -> (Vec<f64>, f64) {
+        let classes = self.joint.rows();
+        let (mut by_label, mut in_all) = (vec![0.0; classes], 0.0);
+        for (class, counts) in noise.counts().iter_rows().enumerate() {
+            let mass: f64 = counts.iter().sum();
+            let (mut squares, mut mean) = (0.0, 0.0);
+            for (label, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0.0) {
+                let t = count / mass;
+                let slope =
+                    if class == label { -self.variance[(label, label)] } else { self.shared[(label, class)] };
+                by_label[label] += slope * slope * (1.0 - t) / (t * (mass + 1.0));
+                squares += slope * slope / t;
+                mean += slope;
+            }
+            in_all += (squares - mean * mean).max(0.0) / (mass + 1.0);
+        }
+        (by_label, in_all)
+    }
+
+    /// The P(wrong) above which the examples hold this share of the wrong labels, or a little more, in expectation.
+    #[must_use]
+    pub fn cutoff(&self, share: f64) -> f64 {
+        let total: f64 = self.bins.iter().map(|bin| bin.1).sum();
+        let mut found = 0.0;
+        for (at, &(_, sum)) in self.bins.iter().enumerate().rev() {
+            found += sum;
+            if found >= share * total && found > 0.0 {
+                return at as f64 / BINS as f64;
+            }
+        }
+        1.0
+    }
+
+    /// How many examples, most suspicious first, hold this share of the wrong labels in expectation.
+    #[must_use]
+    pub fn list_size(&self, share: f64) -> usize {
+        let total: f64 = self.bins.iter().map(|bin| bin.1).sum();
+        let (mut found, mut size) = (0.0, 0.0);
+        for &(count, sum) in self.bins.iter().rev().filter(|bin| bin.0 > 0) {
+            let missing = share * total - found;
+            if sum >= missing {
+                // Within a bin all are alike.
+                return (size + (missing.max(0.0) / sum.max(f64::MIN_POSITIVE)).min(1.0) * count as f64).ceil()
+                    as usize;
+            }
+            found += sum;
+            size += count as f64;
+        }
+        size as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::noise::{Noise, corrupt};
+    use crate::random::Stream;
+
+    /// Labels of two overlapping classes, corrupted, with the exact p(true class | x); how many are wrong in truth.
+    fn drawn(seed: u64, examples: usize) -> (Vec<f64>, Vec<u32>, usize) {
+        let noise = "pair:0.3".parse::<Noise>().unwrap().transition(3, 0).unwrap();
+        let mut stream = Stream::new(seed, "test", 0);
+        let (mut rows, mut clean) = (Vec::new(), Vec::new());
+        for _ in 0..examples {
+            let sure = 0.5 + 0.5 * stream.uniform();
+            let first = stream.below(3);
+            let mut row = [(1.0 - sure) / 2.0; 3];
+            row[first] = sure;
+            clean.push(stream.categorical(&row) as u32);
+            rows.extend(row);
+        }
+        let noisy = corrupt(&clean, &noise, seed).unwrap().noisy;
+        let wrong = clean.iter().zip(&noisy).filter(|(clean, noisy)| clean != noisy).count();
+        (rows, noisy, wrong)
+    }
+
+    #[test]
+    fn the_interval_covers_the_number_of_wrong_labels_as_often_as_it_says() {
+        let noise = "pair:0.3".parse::<Noise>().unwrap().transition(3, 0).unwrap();
+        let channel = Channel::new(&noise);
+        let trials = 400;
+        let mut covered = 0;
+        for seed in 0..trials {
+            let (rows, labels, wrong) = drawn(seed, 300);
+            let mut tally = Tally::new(3);
+            tally.count(&Block::checked((&rows[..], &labels[..]), 3, 0).unwrap(), &channel);
+            let (_, all) = tally.wrong(None, 0.9);
+            covered += u32::from((all.low..=all.high).contains(&(wrong as f64)));
+        }
+        let share = f64::from(covered) / trials as f64;
+        // Three deviations of a share of 0.9 in 400 trials.
+        assert!((share - 0.9).abs() < 0.045, "{share}");
+    }
+
+    #[test]
+    fn merged_parts_count_like_the_whole() {
+        let (rows, labels, _) = drawn(1, 100);
+        let channel = Channel::new(&"symmetric:0.3".parse::<Noise>().unwrap().transition(3, 0).unwrap());
+        let count = |rows: &[f64], labels: &[u32]| {
+            let mut tally = Tally::new(3);
+            tally.count(&Block::trusted((rows, labels), 3, 0), &channel);
+            tally
+        };
+        let whole = count(&rows, &labels);
+        let mut parts = count(&rows[..120], &labels[..40]);
+        parts.merge(&count(&rows[120..], &labels[40..]));
+        let (all, sum) = (whole.joint(), parts.joint());
+        assert!(all.values().iter().zip(sum.values()).all(|(a, b)| (a - b).abs() < 1e-9));
+        assert_eq!(whole.list_size(0.9), parts.list_size(0.9));
+        assert!((whole.joint().values().iter().sum::<f64>() - 100.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_list_for_all_errors_stops_where_none_are_left() {
+        let channel = Channel::new(&"symmetric:0.4".parse::<Noise>().unwrap().transition(2, 0).unwrap());
+        let rows = [1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0];
+        let mut tally = Tally::new(2);
+        tally.count(&Block::checked((&rows[..], &[0, 0, 0, 1][..]), 2, 0).unwrap(), &channel);
+        assert_eq!(tally.list_size(0.95), 1, "only the second example is wrong");
+    }
+}
