@@ -13,7 +13,8 @@ use std::path::Path;
 /// All there is to tell. Only the audit has to be there.
 pub(super) struct Facts<'a> {
     pub(super) audit: AuditRecord,
-    pub(super) suspects: &'a [Suspect],
+    /// Those that are shown.
+    pub(super) suspects: Vec<Suspect>,
     pub(super) names: Vec<String>,
     pub(super) config: Option<Config>,
     pub(super) settings: Option<String>,
@@ -38,7 +39,7 @@ impl<'a> Facts<'a> {
     /// Reads what the folder holds.
     pub(super) fn read(
         run: &RunFolder,
-        suspects: &'a [Suspect],
+        suspects: Vec<Suspect>,
         data: Option<&'a Dataset>,
     ) -> Result<Self, Error> {
         let there = |name: &str| run.file(name).is_file();

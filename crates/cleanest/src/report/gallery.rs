@@ -7,25 +7,42 @@ use super::words::{count, name, probability};
 use crate::audit::Suspect;
 use crate::run::names;
 use maud::{Markup, html};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Examples that are shown; the list has them all.
-pub(super) const MOST: usize = 200;
+const MOST: usize = 200;
+/// Of those, so many from the top of the list; the others are the first of each confusion, so that all are seen.
+const TOP: usize = 100;
 /// Bytes of examples after which no more are shown, so that the page opens at once.
 const LARGEST: usize = 2_500_000;
+
+/// Which suspects are shown: the most suspicious ones, and the first of each pair of label and suggestion.
+pub(super) fn chosen(suspects: &[Suspect]) -> Vec<Suspect> {
+    let mut seen: BTreeMap<(u32, u32), usize> = BTreeMap::new();
+    let mut places: Vec<(usize, usize)> = Vec::with_capacity(suspects.len());
+    for (at, suspect) in suspects.iter().enumerate() {
+        let of_pair = seen.entry((suspect.given, suspect.suggested)).or_default();
+        places.push((if at < TOP { 0 } else { *of_pair }, at));
+        *of_pair += 1;
+    }
+    places.sort_unstable();
+    places.truncate(MOST);
+    let mut places: Vec<usize> = places.into_iter().map(|(_, at)| at).collect();
+    places.sort_unstable();
+    places.into_iter().map(|at| suspects[at].clone()).collect()
+}
 
 pub(super) fn section(facts: &Facts<'_>) -> Markup {
     if facts.suspects.is_empty() {
         return html! { p { "No label is suspicious enough to be listed." } };
     }
-    let top = &facts.suspects[..facts.suspects.len().min(MOST)];
-    let (entries, is_shown) = entries(facts, top);
-    let shown = &top[..entries.len()];
+    let (entries, is_shown) = entries(facts, &facts.suspects);
+    let shown = &facts.suspects[..entries.len()];
     html! {
         p {
             @if shown.len() < facts.audit.listed {
-                "The first " (count(shown.len())) " of " (count(facts.audit.listed)) ", most suspicious first. "
-                "All are in " a href=(names::SUSPECTS) { (names::SUSPECTS) } "."
+                (count(shown.len())) " of " (count(facts.audit.listed)) ", most suspicious first: the top of the list, and "
+                "the first of each confusion. All are in " a href=(names::SUSPECTS) { (names::SUSPECTS) } "."
             } @else { "All of them, most suspicious first." }
             @if !is_shown { " " (why_not_shown(facts)) }
         }

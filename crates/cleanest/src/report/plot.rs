@@ -99,10 +99,8 @@ impl Estimated {
 
 /// p(true class | x) of three classes; none where the folder holds none.
 fn posteriors(run: &RunFolder) -> Result<Vec<[f64; 3]>, Error> {
-    let path = run.file(names::PROBABILITIES);
-    if !path.is_file() {
-        return Ok(Vec::new());
-    }
+    let kept = [names::POSTERIORS, names::PROBABILITIES].map(|name| run.file(name));
+    let Some(path) = kept.into_iter().find(|path| path.is_file()) else { return Ok(Vec::new()) };
     let bytes = std::fs::read(&path).map_err(Error::read(&path))?;
     let malformed = |problem: String| Error::Malformed { path: path.clone(), problem };
     let header = Header::parse(&bytes).map_err(|problem| malformed(problem.to_string()))?;

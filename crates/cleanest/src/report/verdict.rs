@@ -10,6 +10,7 @@ pub(super) fn section(facts: &Facts<'_>) -> Markup {
     html! {
         h1 id="verdict-heading" { (sentence(facts)) }
         (doubt(facts))
+        @for warning in facts.audit.warnings() { p.warning { strong { "Note: " } (warning) "." } }
         (next(facts))
     }
 }
@@ -55,6 +56,10 @@ fn next(facts: &Facts<'_>) -> Markup {
                 "Look at the suspects, most suspicious first: " a href="#suspects" { "the top of the list" } " is below, "
                 "and all " (count(facts.audit.listed)) " are in "
                 a href=(names::SUSPECTS) { (names::SUSPECTS) } " beside this page, each with the label it should have."
+                }
+                p {
+                    "To change the surest labels at once, " code { "cleanest audit --fix relabel --above 0.95" }
+                    " writes a table of cleaned labels; " code { "--fix drop" } " leaves those examples out."
                 }
             }
             table.steps {

@@ -29,11 +29,11 @@ pub(super) fn percent(share: f64) -> String {
     format!("{:.1}{SPACE}%", 100.0 * share)
 }
 
-/// A probability in whole percent; one that is not certain is not shown as if it were.
+/// A probability in whole percent: a model is never certain, whatever its numbers are rounded to.
 pub(super) fn probability(share: f64) -> String {
     match 100.0 * share {
-        p if p > 99.5 && p < 100.0 => format!(">{SPACE}99{SPACE}%"),
-        p if p < 0.5 && p > 0.0 => format!("<{SPACE}1{SPACE}%"),
+        p if p >= 99.5 => format!(">{SPACE}99{SPACE}%"),
+        p if p < 0.5 => format!("<{SPACE}1{SPACE}%"),
         p => format!("{p:.0}{SPACE}%"),
     }
 }
@@ -115,10 +115,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_certain_is_not_shown_as_certain() {
-        assert_eq!(probability(0.9999).replace(SPACE, " "), "> 99 %");
-        assert_eq!(probability(1.0).replace(SPACE, " "), "100 %");
-        assert_eq!(probability(0.001).replace(SPACE, " "), "< 1 %");
+    fn nothing_is_shown_as_certain() {
+        let shown = [0.0, 0.001, 0.37, 0.994, 0.9999, 1.0].map(|p| probability(p).replace(SPACE, " "));
+        assert_eq!(shown, ["< 1 %", "< 1 %", "37 %", "99 %", "> 99 %", "> 99 %"]);
     }
 
     /// Days as `date -u -d @SECONDS` writes them.
