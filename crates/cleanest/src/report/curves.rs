@@ -46,10 +46,16 @@ pub(super) fn charts(metrics: &[Metric], true_rate: Option<f64>) -> Vec<(&'stati
     let charts = [
         ("loss", chart("Loss", false, None, loss)),
         ("accuracy", chart("Accuracy", true, Some((0.0, 1.0)), accuracy)),
-        ("noise-rate", chart("Noise rate", true, None, noise)),
+        ("noise-rate", chart("Noise rate", true, Some((0.0, top(&noise))), noise)),
     ];
     let drawn = |chart: &Chart| chart.series.iter().any(|series| series.look != Look::Dotted);
     charts.into_iter().filter(|(_, chart)| drawn(chart)).collect()
+}
+
+/// The next tenth above all rates.
+fn top(series: &[Series]) -> f64 {
+    let most = series.iter().flat_map(|series| &series.points).map(|point| point.1).fold(0.0, f64::max);
+    (10.0 * most).ceil().clamp(1.0, 10.0) / 10.0
 }
 
 /// Steps counted through all stages.

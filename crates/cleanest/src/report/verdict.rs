@@ -6,11 +6,14 @@ use crate::audit::ListSize;
 use crate::run::names;
 use maud::{Markup, html};
 
+/// Warnings that are told one by one.
+const WARNINGS: usize = 5;
+
 pub(super) fn section(facts: &Facts<'_>) -> Markup {
     html! {
         h1 id="verdict-heading" { (sentence(facts)) }
         (doubt(facts))
-        @for warning in facts.audit.warnings() { p.warning { strong { "Note: " } (warning) "." } }
+        (warnings(facts))
         (next(facts))
     }
 }
@@ -40,6 +43,16 @@ fn doubt(facts: &Facts<'_>) -> Markup {
                 @if score.wrong_covered { ", which is within these bounds." } @else { ", which is outside these bounds." }
             }
         }
+    }
+}
+
+/// What is to be known before the numbers are trusted.
+fn warnings(facts: &Facts<'_>) -> Markup {
+    let warnings = facts.audit.warnings();
+    let more = warnings.len().saturating_sub(WARNINGS);
+    html! {
+        @for warning in warnings.iter().take(WARNINGS) { p.warning { strong { "Note: " } (warning) "." } }
+        @if more > 0 { p.warning { "And " (plural(more, "such note more", "such notes more")) "." } }
     }
 }
 

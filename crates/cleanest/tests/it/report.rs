@@ -219,3 +219,57 @@ fn any_class_name_can_be_drawn() {
         assert_eq!(drawn.len(), 2, "{name:?}");
     }
 }
+
+/// Two kinds of bugs, the label of every seventh the other one; a number is missing here and there.
+fn bugs(folder: &Path, shift: usize) {
+    let row = |at: usize| {
+        let (is_bee, is_wrong) = (at.is_multiple_of(2), at.is_multiple_of(7));
+        let wobble = ((at * 37) % 100) as f64 / 50.0 - 1.0;
+        let legs = if at.is_multiple_of(5) { String::new() } else { (6.0 + wobble).to_string() };
+        let size = if is_bee { 4.0 } else { 0.0 } + wobble + shift as f64;
+        format!("{size},{legs},{}\n", if is_bee == is_wrong { "ant" } else { "bee" })
+    };
+    let rows: String = (0..420).map(row).collect();
+    std::fs::write(folder.join("bugs.csv"), format!("wing_length,legs,kind\n{rows}")).unwrap();
+}
+
+fn made(folder: &Path) -> (String, String) {
+    let output = typed("report run").current_dir(folder).assert().success().stdout_eq("run/report.html\n");
+    let said = String::from_utf8(output.get_output().stderr.clone()).unwrap();
+    (std::fs::read_to_string(folder.join("run/report.html")).unwrap().replace('\u{a0}', " "), said)
+}
+
+#[test]
+fn rows_are_shown_with_what_is_usual_as_long_as_they_are_there() {
+    let folder = tempfile::tempdir().unwrap();
+    bugs(folder.path(), 0);
+    let words = "fit bugs.csv --label kind --missing mean --steps 200 --quiet --out run";
+    typed(words).current_dir(folder.path()).assert().success();
+    let (page, said) = made(folder.path());
+    assert_eq!(said, "");
+    assert!(page.contains("<bdi>wing_length</bdi>") && page.contains("usual for <bdi>ant</bdi>"));
+    assert!(page.contains("<em>missing</em>"));
+    assert_eq!(made(folder.path()).0, page, "made again, the page has the same bytes");
+
+    // Other rows under the same name are not shown as if they were those of the list.
+    bugs(folder.path(), 1);
+    let (page, said) = made(folder.path());
+    assert!(said.starts_with("warning: the page names the examples but does not show them: "), "{said}");
+    assert!(page.contains("named but not shown") && !page.contains("usual for"));
+    std::fs::remove_file(folder.path().join("bugs.csv")).unwrap();
+    let (page, said) = made(folder.path());
+    assert!(said.contains("there is no `bugs.csv`"), "{said}");
+    assert!(page.contains("named but not shown") && page.contains("labels are wrong"));
+}
+
+#[test]
+fn every_confusion_of_a_long_list_is_seen() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = ["a", "b", "c"];
+    // Five hundred of one confusion, and then one of another.
+    let mut list: Vec<Suspect> = std::iter::repeat_n(suspects(3)[0].clone(), 500).collect();
+    list.push(Suspect { given: 0, suggested: 2, ..suspects(3)[0].clone() });
+    let page = page(&audited(&folder.path().join("run"), &record(&names)), &list, None);
+    assert_eq!(page.matches("<tr data-given").count(), 200);
+    assert_eq!(page.matches("<tr data-given=\"0\" data-suggested=\"2\"").count(), 1);
+}
