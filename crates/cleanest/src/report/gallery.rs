@@ -49,6 +49,7 @@ pub(super) fn section(facts: &Facts<'_>) -> Markup {
         (filter(facts, shown))
         @if is_shown { ol.gallery { @for entry in &entries { (entry) } } }
         @else { (table(&entries)) }
+        p { button type="button" id="more" hidden {} }
         p.nothing hidden { "None of these examples has that label and that suggestion." }
     }
 }

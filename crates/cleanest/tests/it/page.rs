@@ -67,6 +67,22 @@ fn the_page_opens_and_its_gallery_is_filtered_by_clicking() {
 }
 
 #[test]
+fn a_long_gallery_does_not_put_the_rest_out_of_reach() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(browser) = Browser::start() else { return };
+    let run = audited(&folder.path().join("run"), &record(&["cat", "dog"]));
+    let many: Vec<Suspect> = suspects(2).into_iter().cycle().take(150).collect();
+    std::fs::write(run.file("report.html"), report::page(&run, &many, None).unwrap()).unwrap();
+    browser.open(&run.file("report.html"));
+    assert_eq!((browser.seen(".suspects tbody tr"), browser.text("#shown")), (60, "60 of 150 shown".into()));
+    assert_eq!(browser.text("#more"), "Show 90 more");
+    browser.click("#more");
+    assert_eq!((browser.seen(".suspects tbody tr"), browser.seen("#more")), (150, 0));
+    browser.click("#given option[value='1']");
+    assert_eq!((browser.seen(".suspects tbody tr"), browser.text("#more")), (60, "Show 15 more".into()));
+}
+
+#[test]
 fn the_page_is_whole_without_its_script() {
     let folder = tempfile::tempdir().unwrap();
     let Some(browser) = Browser::start() else { return };
