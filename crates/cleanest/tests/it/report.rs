@@ -245,11 +245,15 @@ fn rows_are_shown_with_what_is_usual_as_long_as_they_are_there() {
     bugs(folder.path(), 0);
     let words = "fit bugs.csv --label kind --missing mean --steps 200 --quiet --out run";
     typed(words).current_dir(folder.path()).assert().success();
+    let fitted = std::fs::read_to_string(folder.path().join("run/report.html")).unwrap();
     let (page, said) = made(folder.path());
-    assert_eq!(said, "");
+    assert_eq!(
+        (page.as_str(), said.as_str()),
+        (fitted.replace('\u{a0}', " ").as_str(), ""),
+        "the same bytes"
+    );
     assert!(page.contains("<bdi>wing_length</bdi>") && page.contains("usual for <bdi>ant</bdi>"));
     assert!(page.contains("<em>missing</em>"));
-    assert_eq!(made(folder.path()).0, page, "made again, the page has the same bytes");
 
     // Other rows under the same name are not shown as if they were those of the list.
     bugs(folder.path(), 1);
@@ -260,6 +264,23 @@ fn rows_are_shown_with_what_is_usual_as_long_as_they_are_there() {
     let (page, said) = made(folder.path());
     assert!(said.contains("there is no `bugs.csv`"), "{said}");
     assert!(page.contains("named but not shown") && page.contains("labels are wrong"));
+}
+
+#[test]
+fn an_audit_of_probabilities_leaves_a_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let right = |at: usize| at % 2;
+    let rows: String = (0..200).map(|at| if right(at) == 0 { "0.9,0.1\n" } else { "0.2,0.8\n" }).collect();
+    let labels: String =
+        (0..200).map(|at| ["cat\n", "dog\n"][if at % 20 == 0 { 1 - right(at) } else { right(at) }]).collect();
+    std::fs::write(folder.path().join("p.csv"), format!("cat,dog\n{rows}")).unwrap();
+    std::fs::write(folder.path().join("y.csv"), format!("label\n{labels}")).unwrap();
+    let words = "audit --probabilities p.csv --labels y.csv --out run";
+    typed(words).current_dir(folder.path()).assert().success();
+    let page = std::fs::read_to_string(folder.path().join("run/report.html")).unwrap();
+    let (again, said) = made(folder.path());
+    assert_eq!((again, said.as_str()), (page.replace('\u{a0}', " "), ""));
+    assert!(page.contains("<bdi>p.csv</bdi>") && page.contains("<tr data-given=\"1\" data-suggested=\"0\""));
 }
 
 #[test]
