@@ -36,6 +36,20 @@ pub struct AuditRecord {
 }
 
 impl AuditRecord {
+    /// What is wrong with a record that somebody else may have written.
+    pub(crate) fn problem(&self) -> Option<String> {
+        fn is_square<T>(rows: &[Vec<T>], classes: usize) -> bool {
+            rows.len() == classes && rows.iter().all(|row| row.len() == classes)
+        }
+        let classes = self.classes.len();
+        let [expected, low, high] = [&self.transition.expected, &self.transition.low, &self.transition.high];
+        let is_whole = classes > 0
+            && [expected, low, high, &self.joint].into_iter().all(|rows| is_square(rows, classes))
+            && self.confident.as_ref().is_none_or(|found| is_square(&found.counts, classes));
+        (!is_whole)
+            .then(|| format!("its matrices do not have {classes} rows and columns, one for each class"))
+    }
+
     /// What a person should know before trusting the numbers.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {

@@ -7,6 +7,7 @@ use cleanest::audit::{
     re_audit,
 };
 use cleanest::experiment::Prepared;
+use cleanest::report;
 use cleanest::run::{RunFolder, names};
 use cleanest_core::audit::Prune;
 use cleanest_core::noise::Transition;
@@ -210,6 +211,11 @@ impl Audit {
             let done = if fix == Fix::Drop { "dropped" } else { "relabeled" };
             writeln!(out, "{changed} labels {done} in {}", run.file(names::CLEANED).display())?;
         }
+        let set = match suspects.sources {
+            Sources::Set(set) => Some(set),
+            Sources::Rows => None,
+        };
+        report::write(run, set)?;
         writeln!(out, "everything is in {}", run.path().display())?;
         let rate = found.record.wrong.expected / found.record.examples.max(1) as f64;
         match self.fail_over {

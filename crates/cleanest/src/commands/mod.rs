@@ -29,6 +29,8 @@ commands! {
     audit::Audit,
     resume::Resume,
     predict::Predict,
+    report::Report,
+    plot::Plot,
     inspect::Inspect,
     get::Get,
     noise::Noise,

@@ -5,6 +5,7 @@ use super::{About, RunFolder, names};
 use crate::Error;
 use crate::audit::{Audit, audit_run};
 use crate::experiment::{Config, InputSpec, Prepared};
+use crate::report;
 use crate::train::{Architect, Observer, Outcome, Stop, cross_fit, train};
 use cleanest_core::methods::Task;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -47,11 +48,7 @@ impl RunFolder {
             return Err(Error::Complete(self.path().to_owned()));
         }
         let config = self.config()?;
-        let data = Prepared::open(&config)?;
-        let (expected, found) = (self.fingerprint()?, data.train.fingerprint().to_string());
-        if expected != found {
-            return Err(Error::OtherData { path: self.path().to_owned(), expected, found });
-        }
+        let data = self.reopened(&config)?;
         self.finish(&config, data, stop, observer)
     }
 
@@ -96,6 +93,8 @@ impl RunFolder {
         if folds.exists() {
             std::fs::remove_dir_all(&folds).map_err(Error::write(&folds))?;
         }
+        // Made from what is in the folder by now, and made anew by `cleanest report` if it is lost.
+        report::write(self, Some(&data.train))?;
         Ok(Finished { data, outcome, audit })
     }
 }

@@ -42,6 +42,16 @@ impl RunFolder {
         Ok(Self { path: path.to_owned() })
     }
 
+    /// A folder that a run or an audit of probabilities left.
+    pub fn open_audited(path: &Path) -> Result<Self, Error> {
+        let holds = |name: &str| path.join(name).is_file();
+        match (holds(names::AUDIT), holds(names::CONFIG)) {
+            (true, _) => Ok(Self { path: path.to_owned() }),
+            (false, true) => Err(Error::NotAudited(path.to_owned())),
+            (false, false) => Err(Error::NotARun { path: path.to_owned(), missing: names::AUDIT }),
+        }
+    }
+
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {
@@ -86,7 +96,8 @@ impl RunFolder {
         if !path.is_file() {
             return Err(Error::NotAudited(self.path.clone()));
         }
-        self.read_json(names::AUDIT)
+        let audit: AuditRecord = self.read_json(names::AUDIT)?;
+        audit.problem().map_or(Ok(audit), |problem| Err(Error::Malformed { path, problem }))
     }
 
     /// The parameters of the trained network.

@@ -5,6 +5,7 @@ pub(crate) mod files;
 mod finish;
 mod folder;
 mod predictions;
+mod reopen;
 
 pub use about::{About, Score};
 pub use files::write_atomically;
