@@ -1,7 +1,7 @@
 //! Class by class: how many there are, how many labels of it are wrong, how many of it have another label.
 
 use super::facts::Facts;
-use super::words::{about, bounds, count, name, percent, share};
+use super::words::{about, bar, bounds, count, name, percent, share};
 use crate::audit::{ClassRecord, Estimate};
 use maud::{Markup, html};
 
@@ -71,11 +71,7 @@ fn noise(part: Estimate, whole: f64) -> Markup {
         td.number { (about(part.expected)) }
         td.number.quiet { (bounds(part)) }
         td.number {
-            svg.bar viewBox="0 0 50 8" width="50" height="8" aria-hidden="true" {
-                rect.track width="50" height="8" {}
-                rect.fill width=(format!("{:.1}", 50.0 * share)) height="8" {}
-            }
-            " " (percent(share))
+            (bar(share)) " " (percent(share))
         }
     }
 }

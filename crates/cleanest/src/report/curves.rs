@@ -13,7 +13,8 @@ pub(super) fn section(facts: &Facts<'_>) -> Option<Markup> {
         div.figures { @for (_, chart) in &charts { figure { (chart.draw().inline()) } } }
         @if facts.metrics.iter().any(|metric| metric.agreement.is_some()) {
             p.quiet {
-                "A network that agrees with more of the noisy labels than can be right has begun to memorize the wrong ones."
+                "A network that agrees with more of the noisy labels than can be right has begun to memorize the wrong "
+                "ones."
             }
         }
     })

@@ -3,7 +3,7 @@
 use super::evidence::{Evidence, Line};
 use super::facts::Facts;
 use super::thumbnail::Thumbnail;
-use super::words::{count, name, probability};
+use super::words::{bar, count, name, probability};
 use crate::audit::Suspect;
 use crate::run::names;
 use maud::{Markup, html};
@@ -41,8 +41,8 @@ pub(super) fn section(facts: &Facts<'_>) -> Markup {
     html! {
         p {
             @if shown.len() < facts.audit.listed {
-                (count(shown.len())) " of " (count(facts.audit.listed)) ", most suspicious first: the top of the list, and "
-                "the first of each confusion. All are in " a href=(names::SUSPECTS) { (names::SUSPECTS) } "."
+                (count(shown.len())) " of " (count(facts.audit.listed)) ", most suspicious first: the top of the list, "
+                "and the first of each confusion. All are in " a href=(names::SUSPECTS) { (names::SUSPECTS) } "."
             } @else { "All of them, most suspicious first." }
             @if !is_shown { " " (why_not_shown(facts)) }
         }
@@ -109,10 +109,11 @@ fn card(
     let lines = evidence.map(|evidence| evidence.lines(suspect)).unwrap_or_default();
     let kind = if picture.is_some() { "card" } else { "card row" };
     html! {
-        li class=(kind) data-given=(suspect.given) data-suggested=(suspect.suggested) data-abstains=(suspect.abstains) {
+        li class=(kind) data-given=(suspect.given) data-suggested=(suspect.suggested)
+            data-abstains=(suspect.abstains) {
             @if let Some(picture) = picture {
-                img class=[picture.is_tiny().then_some("tiny")] src=(picture.address) alt={ "Example " (suspect.source) }
-                    width=(picture.size.0) height=(picture.size.1);
+                img class=[picture.is_tiny().then_some("tiny")] src=(picture.address)
+                    alt={ "Example " (suspect.source) } width=(picture.size.0) height=(picture.size.1);
             }
             div.said {
                 p.labels {
@@ -194,13 +195,4 @@ fn source(suspect: &Suspect) -> Markup {
 
 fn close() -> Markup {
     html! { span.close { "too close to call" } }
-}
-
-fn bar(share: f64) -> Markup {
-    html! {
-        svg.bar viewBox="0 0 50 8" width="50" height="8" aria-hidden="true" {
-            rect.track width="50" height="8" {}
-            rect.fill width=(format!("{:.1}", 50.0 * share.clamp(0.0, 1.0))) height="8" {}
-        }
-    }
 }

@@ -19,8 +19,8 @@ pub(super) fn section(facts: &Facts<'_>) -> Markup {
         HeatMap { title: "Estimated", names: &facts.names, values: &values, bounds: Some([&low, &high]) };
     html! {
         p {
-            "A row is a true class, a column the label its examples are given; a cell is the share of the row in percent. "
-            "Without noise only the diagonal would be filled."
+            "A row is a true class, a column the label its examples are given; a cell is the share of the row in "
+            "percent. Without noise only the diagonal would be filled."
             @if let Some(error) = average_tv(facts) {
                 " Estimated and true rows differ by " strong { (percent(error)) }
                 " on average (the average total variation)."
@@ -81,7 +81,8 @@ fn confusions(facts: &Facts<'_>) -> Markup {
                     }
                     @if listed(from, to) {
                         " " a.show href="#suspects" data-given=(to) data-suggested=(from) {
-                            "show" span.hidden { " those labeled " (facts.names[to]) " that look like " (facts.names[from]) }
+                            "show"
+                            span.hidden { " those labeled " (facts.names[to]) " that look like " (facts.names[from]) }
                         }
                     }
                 }

@@ -16,8 +16,8 @@ pub(super) fn section(facts: &Facts<'_>) -> Option<Markup> {
             figure {
                 (calibration(score).draw().inline())
                 figcaption.quiet {
-                    "On the diagonal, of the examples said to be wrong with 70\u{a0}%, 70\u{a0}% are. A larger point stands "
-                    "for more examples."
+                    "On the diagonal, of the examples said to be wrong with 70\u{a0}%, 70\u{a0}% are. A larger point "
+                    "stands for more examples."
                 }
             }
         }

@@ -36,11 +36,11 @@ fn doubt(facts: &Facts<'_>) -> Markup {
     let audit = &facts.audit;
     html! {
         p.lead {
-            "The number lies between " (about(audit.wrong.low)) " and " (about(audit.wrong.high)) " with a probability of "
-            (format!("{:.0}", 100.0 * audit.level)) "\u{a0}%, as far as the model is right."
+            "The number lies between " (about(audit.wrong.low)) " and " (about(audit.wrong.high))
+            " with a probability of " (format!("{:.0}", 100.0 * audit.level)) "\u{a0}%, as far as the model is right."
             @if let Some(score) = &audit.score {
                 " In truth " (plural(score.wrong, "label is", "labels are")) " wrong"
-                @if score.wrong_covered { ", which is within these bounds." } @else { ", which is outside these bounds." }
+                ", which is " (if score.wrong_covered { "within" } else { "outside" }) " these bounds."
             }
         }
     }
@@ -66,9 +66,10 @@ fn next(facts: &Facts<'_>) -> Markup {
             div {
                 h2 { "What to do next" }
                 p {
-                "Look at the suspects, most suspicious first: " a href="#suspects" { "the top of the list" } " is below, "
-                "and all " (count(facts.audit.listed)) " are in "
-                a href=(names::SUSPECTS) { (names::SUSPECTS) } " beside this page, each with the label it should have."
+                    "Look at the suspects, most suspicious first: " a href="#suspects" { "the top of the list" }
+                    " is below, and all " (count(facts.audit.listed)) " are in "
+                    a href=(names::SUSPECTS) { (names::SUSPECTS) }
+                    " beside this page, each with the label it should have."
                 }
                 p {
                     "To change the surest labels at once, " code { "cleanest audit --fix relabel --above 0.95" }

@@ -53,6 +53,16 @@ pub(super) fn name(text: &str) -> Markup {
     html! { bdi { (text) } }
 }
 
+/// A share as a bar, beside the number that says the same.
+pub(super) fn bar(share: f64) -> Markup {
+    html! {
+        svg.bar viewBox="0 0 50 8" width="50" height="8" aria-hidden="true" {
+            rect.track width="50" height="8" {}
+            rect.fill width=(format!("{:.1}", 50.0 * share.clamp(0.0, 1.0))) height="8" {}
+        }
+    }
+}
+
 /// The bounds of an expected count: `382 to 442`.
 pub(super) fn bounds(estimate: Estimate) -> String {
     format!("{} to {}", about(estimate.low), about(estimate.high))

@@ -87,7 +87,8 @@ impl HeatMap<'_> {
         let size = number(grid.cell - gap);
         let tone = if value >= DENSE { "on-dense" } else { "on-faint" };
         html! {
-            rect.heat x=(number(x + gap / 2.0)) y=(number(y + gap / 2.0)) width=(size) height=(size) fill-opacity=(number((grid.shade())(value))) {
+            rect.heat x=(number(x + gap / 2.0)) y=(number(y + gap / 2.0)) width=(size) height=(size)
+                fill-opacity=(number((grid.shade())(value))) {
                 title { (self.said(row, column)) }
             }
             @if grid.classes <= NUMBERED && value >= 0.005 {
@@ -129,7 +130,7 @@ impl HeatMap<'_> {
         let classes = self.values.rows();
         let mean = (0..classes).map(|class| self.values[(class, class)]).sum::<f64>() / classes.max(1) as f64;
         format!(
-            "{}: heat map of {classes} true classes by {classes} labels; on average a class keeps its label with {:.1} %",
+            "{}: heat map of {classes} true classes by {classes} labels; on average a class keeps its label in {:.1} %",
             self.title,
             100.0 * mean
         )
@@ -151,7 +152,9 @@ impl Grid {
 fn sideways(x: f64, y: f64) -> Markup {
     let turned = format!("rotate(-90 {} {})", number(x), number(y));
     html! {
-        text.quiet x=(number(x)) y=(number(y)) font-size=(TEXT) text-anchor="middle" transform=(turned) { "true class" }
+        text.quiet x=(number(x)) y=(number(y)) font-size=(TEXT) text-anchor="middle" transform=(turned) {
+            "true class"
+        }
     }
 }
 

@@ -75,13 +75,16 @@ impl Simplex<'_> {
         html! {
             @for (at, hull) in self.hulls.iter().enumerate() {
                 @let y = top + 20.0 * at as f64;
-                line class=(if hull.is_true { "hull true" } else { "hull" }) x1=(LEFT) x2=(LEFT + 30.0) y1=(number(y)) y2=(number(y)) {}
+                line class=(if hull.is_true { "hull true" } else { "hull" }) x1=(LEFT) x2=(LEFT + 30.0)
+                    y1=(number(y)) y2=(number(y)) {}
                 text.ink x=(LEFT + 38.0) y=(number(y + 4.0)) font-size=(TEXT) { (hull.name) }
             }
             @let y = top + 20.0 * self.hulls.len() as f64;
             @if !self.points.is_empty() {
                 @for class in 0..3_u8 { (mark((LEFT + 4.0 + 11.0 * f64::from(class), y), usize::from(class), 3.0)) }
-                text.ink x=(LEFT + 38.0) y=(number(y + 4.0)) font-size=(TEXT) { "an example, by its most probable class" }
+                text.ink x=(LEFT + 38.0) y=(number(y + 4.0)) font-size=(TEXT) {
+                    "an example, by its most probable class"
+                }
             }
         }
     }
