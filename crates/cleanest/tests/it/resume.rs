@@ -7,7 +7,11 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// What must not differ by a byte.
-const OUTPUTS: [&str; 6] = [
+const OUTPUTS: [&str; 10] = [
+    "audit.json",
+    "posteriors.npy",
+    "suspects.csv",
+    "suspects.parquet",
     "model.safetensors",
     "transition.json",
     "transition.csv",
