@@ -22,7 +22,7 @@ const OUTPUTS: [&str; 10] = [
 
 /// A run of two stages, long enough to be cut, with many checkpoints.
 const WORDS: &str =
-    "fit digits --noise pair:0.3 --method t-revision --steps 400 --quiet --set checkpoint_steps=20";
+    "fit digits --noise pair:0.3 --method t-revision --steps 400 --folds 2 --quiet --set checkpoint_steps=20";
 
 fn spawn(folder: &Path, words: &str) -> Child {
     Command::new(snapbox::cmd::cargo_bin!("cleanest"))
