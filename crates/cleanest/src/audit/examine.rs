@@ -58,6 +58,20 @@ pub enum Rank {
     NormalizedMargin,
 }
 
+impl Rank {
+    /// What an example is ranked by, least first.
+    fn of(self, probabilities: &[f64], label: u32) -> f64 {
+        let own = probabilities[label as usize];
+        match self {
+            Self::SelfConfidence => own,
+            Self::NormalizedMargin => {
+                let others = probabilities.iter().enumerate().filter(|(class, _)| *class != label as usize);
+                own - others.map(|(_, &p)| p).fold(0.0, f64::max)
+            }
+        }
+    }
+}
+
 impl std::str::FromStr for Rank {
     type Err = Error;
 
@@ -176,8 +190,7 @@ impl Question {
         if rows.len() > self.list {
             let mut best = Best::new(self.list);
             table.select(rows, |row, probabilities, label| {
-                let finding = Finding::new((row, probabilities, label), probabilities);
-                best.offer(Pick::new(-f64::from(rank(&finding)), row, false));
+                best.offer(Pick::new(-self.rank.of(probabilities, label), row, false));
             })?;
             listed = best.picks().iter().map(Pick::row).collect();
             listed.sort_unstable();
