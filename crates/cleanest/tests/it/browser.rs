@@ -82,6 +82,12 @@ impl Browser {
         self.emulate("setDeviceMetricsOverride", &how);
     }
 
+    /// As a system that is set to `light` or `dark`.
+    pub(crate) fn colors(&self, scheme: &str) {
+        let feature = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
+        self.emulate("setEmulatedMedia", &feature);
+    }
+
     /// Opens a file.
     pub(crate) fn open(&self, page: &Path) {
         let address = format!("file://{}", page.display()).replace(' ', "%20");

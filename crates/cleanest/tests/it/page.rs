@@ -154,8 +154,7 @@ fn the_page_fits_every_screen() {
     for (width, height) in [(1280, 900), (390, 844)] {
         for scheme in ["light", "dark"] {
             browser.resize(width, height);
-            let feature = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
-            browser.emulate("setEmulatedMedia", &feature);
+            browser.colors(scheme);
             for (name, page) in [("calm", &calm), ("hostile", &hostile)] {
                 browser.open(page);
                 let across = browser.run("return document.documentElement.scrollWidth");
@@ -164,6 +163,28 @@ fn the_page_fits_every_screen() {
                 assert_eq!(paper == "rgb(255, 255, 255)", scheme == "light", "{paper}");
                 browser.screenshot(&pictures().join(format!("{name}-{width}-{scheme}.png")));
             }
+        }
+    }
+}
+
+#[test]
+fn every_text_can_be_read_in_light_and_dark() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(browser) = Browser::start() else { return };
+    let (calm, _) = pages(folder.path());
+    // A cell of every shade, with its number.
+    let mut shades = record(&["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10"]);
+    let row: Vec<f64> = (0..11).map(|tenths| f64::from(tenths) / 10.0).collect();
+    let off = |by: f64| row.iter().map(|shade| (shade + by).min(1.0)).collect::<Vec<f64>>();
+    shades.transition.expected = (0..11).map(|at| off(0.01 * f64::from(at))).collect();
+    let run = audited(&folder.path().join("shades"), &shades);
+    std::fs::write(run.file("report.html"), report::page(&run, &suspects(11), None).unwrap()).unwrap();
+    for page in [calm, run.file("report.html")] {
+        for scheme in ["light", "dark"] {
+            browser.colors(scheme);
+            browser.open(&page);
+            let poor = browser.run(include_str!("contrast.js"));
+            assert_eq!(poor, json!([]), "{scheme}: {}", page.display());
         }
     }
 }
