@@ -216,7 +216,7 @@ impl Audit {
             Sources::Rows => None,
         };
         report::write(run, set)?;
-        writeln!(out, "everything is in {}", run.path().display())?;
+        writeln!(out, "look at {}", run.file(names::REPORT).display())?;
         let rate = found.record.wrong.expected / found.record.examples.max(1) as f64;
         match self.fail_over {
             Some(limit) if rate > limit => Err(cleanest::Error::TooNoisy { rate, limit }.into()),

@@ -4,7 +4,7 @@ use crate::data_arguments::DataArguments;
 use crate::progress::Shown;
 use cleanest::experiment::{Config, assign, table_of};
 use cleanest::audit::{AuditRecord, Estimate};
-use cleanest::run::{Finished, RunFolder};
+use cleanest::run::{Finished, RunFolder, names};
 use cleanest::train::Stop;
 use cleanest_data::Options;
 use std::io::Write as _;
@@ -147,7 +147,7 @@ pub(super) fn say(run: &RunFolder, found: &Finished) -> anyhow::Result<()> {
         let error = score.average_tv.map_or(String::new(), |error| format!("; average TV of the noise matrix {error:.3}"));
         writeln!(out, "accuracy on clean labels {} (best {} at step {step}){error}", percent(accuracy), percent(best))?;
     }
-    writeln!(out, "everything is in {}", run.path().display())?;
+    writeln!(out, "look at {}", run.file(names::REPORT).display())?;
     Ok(())
 }
 
