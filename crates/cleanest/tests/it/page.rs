@@ -109,6 +109,36 @@ fn text_from_files_does_no_harm() {
     nothing_is_wrong(&browser, &page);
 }
 
+/// Names that only a file system allows: a slash between them makes a `</script>` of two.
+#[cfg(unix)]
+#[test]
+fn files_with_any_name_are_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(browser) = Browser::start() else { return };
+    for at in 0..120_u8 {
+        let is_dark = at % 2 == 0;
+        // Every tenth picture is in the wrong folder.
+        let class =
+            if is_dark == (at % 10 < 2) { "\"><img src=x onerror=alert(1)>" } else { "<script>alert(2)<" };
+        let place = folder.path().join("photos").join(class);
+        std::fs::create_dir_all(&place).unwrap();
+        let shade =
+            |x: u32, y: u32| image::Luma([if is_dark { at / 2 } else { 255 - at / 2 } ^ (x * y) as u8]);
+        let picture = image::GrayImage::from_fn(8, 8, shade);
+        picture.save(place.join(format!("script>' \" onload=alert(3) {at}.png"))).unwrap();
+    }
+    crate::typed("fit photos --steps 100 --quiet --out run").current_dir(folder.path()).assert().success();
+    browser.open(&folder.path().join("run/report.html"));
+    assert_eq!(browser.dialog(), None);
+    assert!(browser.seen(".gallery > li img") > 0);
+    let sources = browser.run("return [...document.querySelectorAll('.source')].map(p => p.textContent)");
+    let is_literal = |source: &&serde_json::Value| {
+        source.as_str().unwrap().starts_with("<script>alert(2)</script>' \" onload=alert(3) ")
+    };
+    assert!(sources.as_array().unwrap().iter().any(|source| is_literal(&source)), "{sources}");
+    nothing_is_wrong(&browser, &folder.path().join("run/report.html"));
+}
+
 #[test]
 fn the_policy_of_the_page_lets_nothing_out_and_nothing_in() {
     let folder = tempfile::tempdir().unwrap();
