@@ -77,3 +77,22 @@ fn stage_ends(metrics: &[Metric], places: &[f64]) -> Vec<f64> {
     let ends = metrics.windows(2).zip(places).filter(|(pair, _)| pair[0].stage != pair[1].stage);
     ends.map(|(_, &place)| place).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn metric(stage: usize, step: u64) -> Metric {
+        Metric { stage, step, loss: 1.0, accuracy: None, agreement: None, noise_rate: None }
+    }
+
+    #[test]
+    fn a_second_stage_goes_on_where_the_first_ended() {
+        let metrics = [metric(0, 50), metric(0, 100), metric(1, 50), metric(1, 100)];
+        assert_eq!(places(&metrics), [50.0, 100.0, 150.0, 200.0]);
+        let charts = charts(&metrics, Some(0.4));
+        let names: Vec<&str> = charts.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, ["loss"], "what was never measured is not drawn");
+        assert_eq!(charts[0].1.marks, [100.0]);
+    }
+}

@@ -38,6 +38,7 @@ impl Browser {
             "--headless=new",
             "--no-sandbox",
             "--disable-gpu",
+            "--disable-dev-shm-usage",
             "--hide-scrollbars",
             "--force-prefers-reduced-motion",
         ];
@@ -48,7 +49,8 @@ impl Browser {
             "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
         }}});
         let made = browser.post("", &wanted);
-        browser.session = format!("{base}/{}", made["sessionId"].as_str().expect("a session"));
+        browser.session =
+            format!("{base}/{}", made["sessionId"].as_str().unwrap_or_else(|| panic!("no browser: {made}")));
         Some(browser)
     }
 

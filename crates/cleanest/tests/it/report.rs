@@ -254,6 +254,8 @@ fn rows_are_shown_with_what_is_usual_as_long_as_they_are_there() {
     );
     assert!(page.contains("<bdi>wing_length</bdi>") && page.contains("usual for <bdi>ant</bdi>"));
     assert!(page.contains("<em>missing</em>"));
+    let (_, cards) = page.split_once("<ol class=\"gallery\">").unwrap();
+    assert!(cards.find("wing_length") < cards.find("legs"), "what tells the two apart comes first");
 
     // Other rows under the same name are not shown as if they were those of the list.
     bugs(folder.path(), 1);

@@ -53,7 +53,8 @@ fn round_step(step: f64) -> f64 {
 pub(super) fn tick_text(number: f64, ticks: &[f64], percent: bool) -> String {
     let step = ticks.windows(2).map(|pair| pair[1] - pair[0]).next().unwrap_or(1.0);
     let (number, step) = if percent { (100.0 * number, 100.0 * step) } else { (number, step) };
-    let digits = (0..6).find(|&digits| (step * 10_f64.powi(digits)).fract().abs() < 1e-6).unwrap_or(6);
+    let is_whole = |number: f64| (number - number.round()).abs() < 1e-6;
+    let digits = (0..6).find(|&digits| is_whole(step * 10_f64.powi(digits))).unwrap_or(6);
     let text = format!("{number:.*}", digits as usize);
     if percent { format!("{text} %") } else { text }
 }
