@@ -40,7 +40,6 @@ impl Browser {
             "--disable-gpu",
             "--disable-dev-shm-usage",
             "--hide-scrollbars",
-            "--force-prefers-reduced-motion",
         ];
         let wanted = json!({"capabilities": {"alwaysMatch": {
             "browserName": "chrome",
