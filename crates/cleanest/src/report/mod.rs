@@ -22,7 +22,7 @@ mod words;
 
 use crate::Error;
 use crate::audit::{Suspect, read_suspects};
-use crate::run::{RunFolder, names};
+use crate::run::{About, RunFolder, names};
 use cleanest_data::Dataset;
 use facts::Facts;
 pub use plot::plot;
@@ -36,10 +36,21 @@ const CONSIDERED: usize = 20_000;
 /// `data` are the examples the audit speaks of, in their order. Without them the page names the examples but does not
 /// show them.
 pub fn write(run: &RunFolder, data: Option<&Dataset>) -> Result<PathBuf, Error> {
-    let list = run.file(names::SUSPECTS_PARQUET);
-    let suspects = if list.is_file() { read_suspects(&list, CONSIDERED)? } else { Vec::new() };
-    run.write(names::REPORT, page(run, &suspects, data)?.as_bytes())?;
+    run.write(names::REPORT, page(run, &suspects(run)?, data)?.as_bytes())?;
     Ok(run.file(names::REPORT))
+}
+
+/// The same for a run whose record is not written yet: it is the last file, and nothing comes after it.
+pub(crate) fn write_before(run: &RunFolder, about: &About, data: &Dataset) -> Result<(), Error> {
+    let suspects = suspects(run)?;
+    let facts = Facts::read(run, gallery::chosen(&suspects), Some(data))?;
+    let facts = Facts { about: Some(about.clone()), ..facts };
+    run.write(names::REPORT, page::page(&facts).as_bytes())
+}
+
+fn suspects(run: &RunFolder) -> Result<Vec<Suspect>, Error> {
+    let list = run.file(names::SUSPECTS_PARQUET);
+    if list.is_file() { read_suspects(&list, CONSIDERED) } else { Ok(Vec::new()) }
 }
 
 /// The text of the page, with these suspects, most suspicious first.

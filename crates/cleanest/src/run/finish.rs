@@ -52,6 +52,17 @@ impl RunFolder {
         self.finish(&config, data, stop, observer)
     }
 
+    /// Removes what only a run that goes on needs.
+    pub fn tidy(&self) -> Result<(), Error> {
+        for name in [names::CHECKPOINTS, names::FOLDS] {
+            let folder = self.file(name);
+            if folder.exists() {
+                std::fs::remove_dir_all(&folder).map_err(Error::write(&folder))?;
+            }
+        }
+        Ok(())
+    }
+
     fn finish(
         &self,
         config: &Config,
@@ -83,18 +94,10 @@ impl RunFolder {
         self.write(names::TRANSITION, outcome.transition.to_json().as_bytes())?;
         self.write(names::TRANSITION_CSV, outcome.transition.to_csv().as_bytes())?;
         self.write(names::PROBABILITIES, &npy_of(&outcome.probabilities))?;
+        report::write_before(self, &about, &data.train)?;
         // The last file: with it the run is complete, and its checkpoints are of no more use.
         self.write_json(names::ABOUT, &about)?;
-        let checkpoints = self.file(names::CHECKPOINTS);
-        if checkpoints.exists() {
-            std::fs::remove_dir_all(&checkpoints).map_err(Error::write(&checkpoints))?;
-        }
-        let folds = self.file(names::FOLDS);
-        if folds.exists() {
-            std::fs::remove_dir_all(&folds).map_err(Error::write(&folds))?;
-        }
-        // Made from what is in the folder by now, and made anew by `cleanest report` if it is lost.
-        report::write(self, Some(&data.train))?;
+        self.tidy()?;
         Ok(Finished { data, outcome, audit })
     }
 }
