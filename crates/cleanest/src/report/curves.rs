@@ -2,6 +2,7 @@
 
 use super::draw::{Chart, Look, Series};
 use super::facts::{Facts, Metric};
+use super::words::{count, percent};
 use maud::{Markup, html};
 
 pub(super) fn section(facts: &Facts<'_>) -> Option<Markup> {
@@ -9,7 +10,15 @@ pub(super) fn section(facts: &Facts<'_>) -> Option<Markup> {
     if charts.is_empty() {
         return None;
     }
+    let score = facts.about.as_ref().map(|about| &about.score);
+    let best = score.and_then(|score| Some((score.accuracy?, score.best_accuracy?, score.best_step?)));
     Some(html! {
+        @if let Some((last, best, step)) = best {
+            p {
+                "After the last step the network gets " strong { (percent(last)) } " of the clean test labels right (at best "
+                (percent(best)) ", at step " (count(step as usize)) ")."
+            }
+        }
         div.figures { @for (_, chart) in &charts { figure { (chart.draw().inline()) } } }
         @if facts.metrics.iter().any(|metric| metric.agreement.is_some()) {
             p.quiet {
