@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                     seed,
                     ..Config::default()
                 };
-                let (_, outcome) = run.fit(&config, &Stop::default(), &mut Silent)?;
+                let outcome = run.fit(&config, &Stop::default(), &mut Silent)?.outcome;
                 accuracies.extend(outcome.score.accuracy.map(|accuracy| 100.0 * accuracy));
                 errors.extend(outcome.score.average_tv.map(|error| 100.0 * error));
             }

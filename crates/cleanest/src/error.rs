@@ -30,6 +30,10 @@ pub enum Error {
     Complete(PathBuf),
     #[error("`{}` is not complete: it has no `{missing}`", path.display())]
     Incomplete { path: PathBuf, missing: &'static str },
+    #[error("`{}` was not audited: it has no `audit.json`", .0.display())]
+    NotAudited(PathBuf),
+    #[error("about {:.1} % of the labels are wrong, more than the {:.1} % that are allowed", 100.0 * rate, 100.0 * limit)]
+    TooNoisy { rate: f64, limit: f64 },
     #[error("the data of `{}` are not those it was trained on: sha256 {found}, not {expected}", path.display())]
     OtherData { path: PathBuf, expected: String, found: String },
 
@@ -69,6 +73,7 @@ impl Error {
             Self::Incomplete { path, .. } => {
                 Some(format!("finish it with `cleanest resume {}`", path.display()))
             }
+            Self::NotAudited(path) => Some(format!("audit it with `cleanest audit {}`", path.display())),
             Self::UnknownKey { nearest: Some(nearest), .. } => Some(format!("did you mean `{nearest}`?")),
             Self::NotFinite { .. } | Self::NotFiniteParameter { .. } => {
                 Some("lower the learning rate: --set schedule.rate=...".to_owned())
@@ -87,6 +92,7 @@ impl Error {
             Self::Write { .. }
             | Self::NotFinite { .. }
             | Self::NotFiniteParameter { .. }
+            | Self::TooNoisy { .. }
             | Self::Interrupted { .. } => false,
             Self::InConfig { problem, .. } => problem.is_wrong_use(),
             _ => true,

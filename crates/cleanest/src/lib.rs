@@ -8,6 +8,7 @@
 pub mod audit;
 mod error;
 pub mod experiment;
+pub mod report;
 pub mod run;
 pub mod train;
 

@@ -55,10 +55,10 @@ pub enum Error {
     #[error("label {label} in row {row} (from 0) is not a class: there are {classes}, from 0")]
     Label { row: usize, label: u32, classes: usize },
 
-    #[error("row {}, class {column} (from 0): not a probability: {value}", row + 1)]
+    #[error("row {}, class {column} (from 0): not a probability: {}", row + 1, short(*value))]
     Probability { row: usize, column: usize, value: f64 },
 
-    #[error("row {}: the probabilities sum to {sum}, not to 1", row + 1)]
+    #[error("row {}: the probabilities sum to {}, not to 1", row + 1, short(*sum))]
     ProbabilitySum { row: usize, sum: f64 },
 
     #[error("there are {labels} labels for {examples} examples")]
@@ -99,6 +99,11 @@ pub enum Error {
 
     #[error("a paired t-test needs as many values on both sides: {0} and {1}")]
     Unpaired(usize, usize),
+}
+
+/// A number without the digits that a narrow float made up.
+fn short(number: f64) -> f64 {
+    (number * 1e6).round() / 1e6
 }
 
 impl Error {

@@ -3,6 +3,7 @@
 use crate::augment::Crop;
 use crate::order::Order;
 use crate::{Augment, Dataset, Error, Example, Shape, Standardization};
+use std::ops::Range;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 /// What a batch is made of.
@@ -40,25 +41,21 @@ pub struct Batch {
 /// With a seed they never end; without, they are one pass in order.
 #[derive(Debug)]
 pub struct Batches {
-    ready: Receiver<Batch>,
+    source: Source,
+}
+
+/// Where batches come from.
+#[derive(Debug)]
+enum Source {
+    /// A thread that prepares them.
+    Thread(Receiver<Batch>),
+    /// Here and now: rows and crops are drawn sooner than a thread is woken.
+    Here { preparation: Box<Preparation>, order: Order, steps: Range<u64> },
 }
 
 impl Batches {
     /// Starts to prepare the batches of `set`.
     pub fn new(set: &Dataset, settings: BatchSettings) -> Result<Self, Error> {
-        Self::prepared(set, settings, Preparation::batch)
-    }
-
-    /// The same batches by their rows and crops alone, for a device that has the examples and cuts them itself.
-    pub fn by_rows(set: &Dataset, settings: BatchSettings) -> Result<Self, Error> {
-        Self::prepared(set, settings, Preparation::rows)
-    }
-
-    fn prepared(
-        set: &Dataset,
-        settings: BatchSettings,
-        prepare: fn(&Preparation, u64, &[u32]) -> Batch,
-    ) -> Result<Self, Error> {
         settings.standardization.check(set.shape())?;
         let order = settings.order(set.len());
         // One batch is ready and one in the making: more would only hold memory.
@@ -66,9 +63,18 @@ impl Batches {
         let set = set.clone();
         std::thread::Builder::new()
             .name("batches".into())
-            .spawn(move || Preparation::new(set, settings).run(order, &sender, prepare))
+            .spawn(move || Preparation::new(set, settings).run(order, &sender))
             .map_err(Error::Thread)?;
-        Ok(Self { ready })
+        Ok(Self { source: Source::Thread(ready) })
+    }
+
+    /// The same batches by their rows and crops alone, for a device that has the examples and cuts them itself.
+    pub fn by_rows(set: &Dataset, settings: BatchSettings) -> Result<Self, Error> {
+        settings.standardization.check(set.shape())?;
+        let order = settings.order(set.len());
+        let steps = settings.steps(&order);
+        let preparation = Box::new(Preparation::new(set.clone(), settings));
+        Ok(Self { source: Source::Here { preparation, order, steps } })
     }
 }
 
@@ -76,7 +82,13 @@ impl Iterator for Batches {
     type Item = Batch;
 
     fn next(&mut self) -> Option<Batch> {
-        self.ready.recv().ok()
+        match &mut self.source {
+            Source::Thread(ready) => ready.recv().ok(),
+            Source::Here { preparation, order, steps } => {
+                let step = steps.next()?;
+                Some(preparation.rows(step, order.rows(step)))
+            }
+        }
     }
 }
 
@@ -89,9 +101,15 @@ impl BatchSettings {
             None => Order::sequential(examples, self.size),
         }
     }
+
+    /// The steps there are: with a seed they never end.
+    fn steps(&self, order: &Order) -> Range<u64> {
+        self.first_step..if self.seed.is_some() { u64::MAX } else { order.steps_per_epoch() }
+    }
 }
 
 /// Turns rows into batches.
+#[derive(Debug)]
 struct Preparation {
     set: Dataset,
     settings: BatchSettings,
@@ -109,10 +127,9 @@ impl Preparation {
     }
 
     /// Sends batches until nobody takes them any more.
-    fn run(&self, mut order: Order, sender: &SyncSender<Batch>, prepare: fn(&Self, u64, &[u32]) -> Batch) {
-        let end = if self.settings.seed.is_some() { u64::MAX } else { order.steps_per_epoch() };
-        for step in self.settings.first_step..end {
-            if sender.send(prepare(self, step, order.rows(step))).is_err() {
+    fn run(&self, mut order: Order, sender: &SyncSender<Batch>) {
+        for step in self.settings.steps(&order) {
+            if sender.send(self.batch(step, order.rows(step))).is_err() {
                 return;
             }
         }

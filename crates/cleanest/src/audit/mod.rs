@@ -1,8 +1,24 @@
 //! The audit: which labels are wrong, how many, and what they should be.
 
+mod examine;
+mod finding;
+mod fix;
+mod of_run;
+mod passes;
 mod record;
+mod score;
+mod suspects;
+mod suspects_parquet;
 
+pub use examine::{Audit, KnownNoise, Question, Rank};
+pub use finding::{ABSTAINS_BELOW, Finding};
+pub use fix::{Cleaning, Fix};
+pub use of_run::{audit_run, re_audit};
+pub use passes::Table;
 pub use record::{
     AuditRecord, AuditScore, CalibrationRecord, ClassRecord, Confident, Estimate, Intervals, ListSize,
     Posterior, PrecisionAt, Provenance, Suspect,
 };
+pub use score::Truth;
+pub use suspects::{Sources, Suspects};
+pub use suspects_parquet::read_suspects;

@@ -35,6 +35,45 @@ pub struct AuditRecord {
     pub score: Option<AuditScore>,
 }
 
+impl AuditRecord {
+    /// What is wrong with a record that somebody else may have written.
+    pub(crate) fn problem(&self) -> Option<String> {
+        fn is_square<T>(rows: &[Vec<T>], classes: usize) -> bool {
+            rows.len() == classes && rows.iter().all(|row| row.len() == classes)
+        }
+        let classes = self.classes.len();
+        let [expected, low, high] = [&self.transition.expected, &self.transition.low, &self.transition.high];
+        let is_whole = classes > 0
+            && [expected, low, high, &self.joint].into_iter().all(|rows| is_square(rows, classes))
+            && self.confident.as_ref().is_none_or(|found| is_square(&found.counts, classes));
+        (!is_whole)
+            .then(|| format!("its matrices do not have {classes} rows and columns, one for each class"))
+    }
+
+    /// What a person should know before trusting the numbers.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        for (at, class) in self.classes.iter().enumerate() {
+            if class.given == 0 {
+                warnings.push(format!(
+                    "no example has the label `{}`: nothing is known of its noise",
+                    class.name
+                ));
+            }
+            let counted =
+                self.confident.as_ref().map(|found| found.counts.iter().map(|row| row[at]).sum::<u64>());
+            if counted == Some(0) || (counted.is_none() && class.true_examples < 0.5) {
+                warnings.push(format!(
+                    "no example is predicted to be `{}`: the model may not know it",
+                    class.name
+                ));
+            }
+        }
+        warnings
+    }
+}
+
 /// What probabilities are probabilities of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -187,4 +226,8 @@ pub struct Suspect {
     pub margin: f64,
     /// Whether two classes are too close to decide between.
     pub abstains: bool,
+    /// The probability of the given label, as the probabilities have it.
+    pub self_confidence: f64,
+    /// That less the probability of the most probable other class.
+    pub normalized_margin: f64,
 }

@@ -3,8 +3,9 @@
 use crate::data_arguments::DataArguments;
 use crate::progress::Shown;
 use cleanest::experiment::{Config, assign, table_of};
-use cleanest::run::RunFolder;
-use cleanest::train::{Outcome, Stop};
+use cleanest::audit::{AuditRecord, Estimate};
+use cleanest::run::{Finished, RunFolder, names};
+use cleanest::train::Stop;
 use cleanest_data::Options;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -33,6 +34,9 @@ pub(crate) struct Fit {
     /// Examples of a batch
     #[arg(long, value_name = "N")]
     batch: Option<u64>,
+    /// Parts to cut the data in, so that each is judged by a network that was not trained on it; 0 for none
+    #[arg(long, value_name = "N")]
+    folds: Option<u64>,
     /// Seed of everything that is drawn
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -85,6 +89,7 @@ impl Fit {
             ("model", self.model.map(Value::String)),
             ("steps", self.steps.map(number)),
             ("batch", self.batch.map(number)),
+            ("folds", self.folds.map(number)),
             ("seed", self.seed.map(number)),
             ("device", self.device.map(Value::String)),
             ("precision", self.precision.map(Value::String)),
@@ -126,31 +131,48 @@ pub(super) fn fit(config: &Config, out: Option<PathBuf>, quiet: bool) -> anyhow:
         // A folder in which nothing was begun would only be in the way of the next try.
         let _ = std::fs::remove_dir(&path);
     }
-    let (data, outcome) = trained?;
-    say(&run, data.train.len(), &outcome)
+    say(&run, &trained?)
 }
 
 /// A folder named after data, method and seed that holds nothing yet.
 fn free_folder(config: &Config) -> PathBuf {
     let data = config.data.file_stem().map_or("run".into(), |name| name.to_string_lossy().into_owned());
-    let name = format!("{data}-{}-{}", config.method, config.seed);
-    let named = |count: u32| Path::new("runs").join(if count == 1 { name.clone() } else { format!("{name}-{count}") });
+    free(&format!("{data}-{}-{}", config.method, config.seed))
+}
+
+/// A folder of this name, or with a number after it, that does not exist yet.
+pub(super) fn free(name: &str) -> PathBuf {
+    let named = |count: u32| Path::new("runs").join(if count == 1 { name.to_owned() } else { format!("{name}-{count}") });
     (1..10_000).map(named).find(|path| !path.exists()).unwrap_or_else(|| named(1))
 }
 
 /// What was found, in a few lines.
-pub(super) fn say(run: &RunFolder, examples: usize, outcome: &Outcome) -> anyhow::Result<()> {
+pub(super) fn say(run: &RunFolder, found: &Finished) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
-    let (score, percent) = (&outcome.score, |share: f64| format!("{:.1} %", 100.0 * share));
-    if let Some(rate) = score.noise_rate {
-        let truth = score.true_noise_rate.map_or(String::new(), |truth| format!(" (in truth {})", percent(truth)));
-        let count = (rate * examples as f64).round();
-        writeln!(out, "about {count} of {examples} labels are wrong, {}{truth}", percent(rate))?;
-    }
+    let (score, percent) = (&found.outcome.score, |share: f64| format!("{:.1} %", 100.0 * share));
+    say_verdict(&mut out, &found.audit.record)?;
     if let (Some(accuracy), Some(best), Some(step)) = (score.accuracy, score.best_accuracy, score.best_step) {
         let error = score.average_tv.map_or(String::new(), |error| format!("; average TV of the noise matrix {error:.3}"));
         writeln!(out, "accuracy on clean labels {} (best {} at step {step}){error}", percent(accuracy), percent(best))?;
     }
-    writeln!(out, "everything is in {}", run.path().display())?;
+    writeln!(out, "look at {}", run.file(names::REPORT).display())?;
+    Ok(())
+}
+
+/// How many labels are wrong, and how far down the list they are.
+pub(super) fn say_verdict(out: &mut impl std::io::Write, record: &AuditRecord) -> anyhow::Result<()> {
+    let Estimate { expected, low, high } = record.wrong;
+    let share = 100.0 * expected / record.examples.max(1) as f64;
+    let truth = record.score.as_ref().map_or(String::new(), |score| format!(" (in truth {})", score.wrong));
+    writeln!(
+        out,
+        "about {expected:.0} ± {:.0} of {} labels are wrong, {share:.1} %{truth}",
+        (high - low) / 2.0,
+        record.examples
+    )?;
+    if let Some(list) = record.to_check.iter().find(|list| list.share >= 0.9).filter(|_| expected >= 0.5) {
+        let share = 100.0 * list.share;
+        writeln!(out, "to find {share:.0} % of them, check the first {} of suspects.csv", list.examples)?;
+    }
     Ok(())
 }

@@ -26,8 +26,11 @@ pub(crate) use noise::WrongUse;
 commands! {
     demo::Demo,
     fit::Fit,
+    audit::Audit,
     resume::Resume,
     predict::Predict,
+    report::Report,
+    plot::Plot,
     inspect::Inspect,
     get::Get,
     noise::Noise,

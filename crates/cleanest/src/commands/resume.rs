@@ -23,9 +23,15 @@ impl Resume {
     /// Trains what is left.
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let run = RunFolder::open(&self.run)?;
+        if run.is_complete() {
+            // It may have been cut between its last file and the tidying up.
+            run.tidy()?;
+            eprintln!("`{}` is complete: there is nothing to resume", self.run.display());
+            return Ok(());
+        }
         let stop = Stop::on_signals()?;
         let device = self.device.as_deref().map(str::parse).transpose().map_err(cleanest::Error::Engine)?;
-        let (data, outcome) = run.resume(device, &stop, &mut Shown::new(self.quiet))?;
-        say(&run, data.train.len(), &outcome)
+        let finished = run.resume(device, &stop, &mut Shown::new(self.quiet))?;
+        say(&run, &finished)
     }
 }

@@ -37,6 +37,8 @@ pub struct Config {
     pub steps: Option<u64>,
     /// Examples of a batch.
     pub batch: Option<usize>,
+    /// Parts in which the data are cut so that each is judged by a network that was not trained on it; 0 for none.
+    pub folds: Option<usize>,
     /// Seed of everything that is drawn.
     pub seed: u64,
     /// Where to train: `auto`, `cpu` or `cuda:N`.
@@ -80,6 +82,7 @@ impl Default for Config {
             hidden: None,
             steps: None,
             batch: None,
+            folds: None,
             seed: 0,
             device: "auto".into(),
             precision: Precision::default().to_string(),
@@ -159,6 +162,9 @@ impl Config {
         };
         at_least_one("steps", self.steps)?;
         at_least_one("batch", self.batch.map(|batch| batch as u64))?;
+        if self.folds == Some(1) {
+            return Err(Error::Range { key: "folds", expected: "0, or two or more", found: "1".into() });
+        }
         at_least_one("evaluations", Some(self.evaluations))?;
         at_least_one("checkpoint_steps", Some(self.checkpoint_steps))?;
         self.device.parse::<Device>()?;

@@ -13,6 +13,9 @@ use serde_json::{Value, json};
 /// A set with fewer examples than this is small.
 const SMALL: usize = 20_000;
 
+/// Networks that judge what they were not trained on, where they cost seconds.
+const FOLDS: usize = 5;
+
 /// Which of the paper's experiments a set belongs to, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Regime {
@@ -47,6 +50,8 @@ impl Config {
         }
         let batch = *config.batch.get_or_insert(batch(regime, train.len()));
         let steps = *config.steps.get_or_insert(steps(regime, train.len(), batch));
+        let quick = regime == Regime::Small && matches!(config.model.as_str(), "linear" | "mlp");
+        config.folds.get_or_insert(if quick { FOLDS.min(train.len() / 2) } else { 0 });
         config.hidden.get_or_insert_with(|| if regime == Regime::Small { vec![128] } else { vec![256, 256] });
         config.optimizer = merged(&config.optimizer, &optimizer(regime))?;
         config.schedule = merged(&config.schedule, &schedule(regime, steps))?;

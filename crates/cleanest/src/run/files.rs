@@ -21,6 +21,27 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     path.parent().map_or(Ok(()), sync_folder).map_err(Error::write(path))
 }
 
+/// The same for a file that is written piece by piece.
+pub(crate) fn write_gradually(
+    path: &Path,
+    write: impl FnOnce(&mut std::io::BufWriter<File>) -> std::io::Result<()>,
+) -> Result<(), Error> {
+    let mut aside = path.as_os_str().to_owned();
+    aside.push(".tmp");
+    let aside = Path::new(&aside);
+    let written = File::create(aside).and_then(|file| {
+        let mut file = std::io::BufWriter::with_capacity(1 << 16, file);
+        write(&mut file)?;
+        file.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
+        std::fs::rename(aside, path)
+    });
+    written.map_err(|source| {
+        let _ = std::fs::remove_file(aside);
+        Error::Write { path: path.to_owned(), source }
+    })?;
+    path.parent().map_or(Ok(()), sync_folder).map_err(Error::write(path))
+}
+
 /// Probabilities as the bytes of an npy file of f4.
 pub(crate) fn npy_of(probabilities: &Matrix) -> Vec<u8> {
     let mut bytes = Header::write(Element::F32, &[probabilities.rows(), probabilities.columns()]);

@@ -3,20 +3,28 @@
 use super::files::npy_of;
 use super::{About, RunFolder, names};
 use crate::Error;
+use crate::audit::{Audit, audit_run};
 use crate::experiment::{Config, InputSpec, Prepared};
-use crate::train::{Architect, Observer, Outcome, Stop, place, train};
+use crate::report;
+use crate::train::{Architect, Observer, Outcome, Stop, cross_fit, place, train};
 use cleanest_core::methods::Task;
 use cleanest_engine::Device;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+/// A run that came to its end.
+#[derive(Debug)]
+pub struct Finished {
+    /// What it was trained on.
+    pub data: Prepared,
+    /// What was learnt.
+    pub outcome: Outcome,
+    /// Which labels are wrong.
+    pub audit: Audit,
+}
+
 impl RunFolder {
     /// Opens the data a configuration asks for, writes what is resolved, trains, and writes what was found.
-    pub fn fit(
-        &self,
-        config: &Config,
-        stop: &Stop,
-        observer: &mut dyn Observer,
-    ) -> Result<(Prepared, Outcome), Error> {
+    pub fn fit(&self, config: &Config, stop: &Stop, observer: &mut dyn Observer) -> Result<Finished, Error> {
         let data = Prepared::open(config)?;
         for warning in data.train.warnings() {
             observer.note(&format!("warning: {warning}"));
@@ -44,7 +52,7 @@ impl RunFolder {
         device: Option<Device>,
         stop: &Stop,
         observer: &mut dyn Observer,
-    ) -> Result<(Prepared, Outcome), Error> {
+    ) -> Result<Finished, Error> {
         if self.is_complete() {
             return Err(Error::Complete(self.path().to_owned()));
         }
@@ -54,12 +62,19 @@ impl RunFolder {
             config.device = device.to_string();
             why.into_iter().for_each(|sentence| observer.note(&sentence));
         }
-        let data = Prepared::open(&config)?;
-        let (expected, found) = (self.fingerprint()?, data.train.fingerprint().to_string());
-        if expected != found {
-            return Err(Error::OtherData { path: self.path().to_owned(), expected, found });
-        }
+        let data = self.reopened(&config)?;
         self.finish(&config, data, stop, observer)
+    }
+
+    /// Removes what only a run that goes on needs.
+    pub fn tidy(&self) -> Result<(), Error> {
+        for name in [names::CHECKPOINTS, names::FOLDS] {
+            let folder = self.file(name);
+            if folder.exists() {
+                std::fs::remove_dir_all(&folder).map_err(Error::write(&folder))?;
+            }
+        }
+        Ok(())
     }
 
     fn finish(
@@ -68,9 +83,14 @@ impl RunFolder {
         data: Prepared,
         stop: &Stop,
         observer: &mut dyn Observer,
-    ) -> Result<(Prepared, Outcome), Error> {
+    ) -> Result<Finished, Error> {
         let begun = Instant::now();
-        let outcome = train(self, config, &data, stop, observer)?;
+        let mut outcome = train(self, config, &data, stop, observer)?;
+        let folds = config.folds.unwrap_or(0);
+        let cross =
+            if folds > 0 { Some(cross_fit(self, (config, folds), &data, stop, observer)?) } else { None };
+        let audit = audit_run(self, (&config.method, folds), &data, (&outcome, cross.as_ref()))?;
+        settle(&mut outcome, &audit, config, &data)?;
         let classes = data.train.labels().classes().len();
         let architect = Architect::new(config, data.train.shape(), classes)?;
         let about = About {
@@ -89,12 +109,23 @@ impl RunFolder {
         self.write(names::TRANSITION, outcome.transition.to_json().as_bytes())?;
         self.write(names::TRANSITION_CSV, outcome.transition.to_csv().as_bytes())?;
         self.write(names::PROBABILITIES, &npy_of(&outcome.probabilities))?;
+        report::write_before(self, &about, &data.train)?;
         // The last file: with it the run is complete, and its checkpoints are of no more use.
         self.write_json(names::ABOUT, &about)?;
-        let checkpoints = self.file(names::CHECKPOINTS);
-        if checkpoints.exists() {
-            std::fs::remove_dir_all(&checkpoints).map_err(Error::write(&checkpoints))?;
-        }
-        Ok((data, outcome))
+        self.tidy()?;
+        Ok(Finished { data, outcome, audit })
     }
+}
+
+/// What the audit knows better: how many labels are wrong, and, where the method's last word on the noise is a count over
+/// all examples anyway, the noise that was fitted to examples the networks had not seen.
+fn settle(outcome: &mut Outcome, audit: &Audit, config: &Config, data: &Prepared) -> Result<(), Error> {
+    let record = &audit.record;
+    outcome.score.noise_rate = Some(record.wrong.expected / record.examples.max(1) as f64);
+    if record.temperature.is_some() && config.choice()?.counts_at_the_end() {
+        outcome.transition = audit.noise.clone();
+        outcome.score.average_tv =
+            data.truth.as_ref().map(|truth| audit.noise.average_tv(truth)).transpose()?;
+    }
+    Ok(())
 }

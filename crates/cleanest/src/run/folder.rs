@@ -2,6 +2,7 @@
 
 use super::{About, names, write_atomically};
 use crate::Error;
+use crate::audit::AuditRecord;
 use crate::experiment::{Config, InputSpec};
 use cleanest_core::noise::Transition;
 use cleanest_engine::Parameters;
@@ -41,6 +42,16 @@ impl RunFolder {
         Ok(Self { path: path.to_owned() })
     }
 
+    /// A folder that a run or an audit of probabilities left.
+    pub fn open_audited(path: &Path) -> Result<Self, Error> {
+        let holds = |name: &str| path.join(name).is_file();
+        match (holds(names::AUDIT), holds(names::CONFIG)) {
+            (true, _) => Ok(Self { path: path.to_owned() }),
+            (false, true) => Err(Error::NotAudited(path.to_owned())),
+            (false, false) => Err(Error::NotARun { path: path.to_owned(), missing: names::AUDIT }),
+        }
+    }
+
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {
@@ -77,6 +88,16 @@ impl RunFolder {
     /// The record of a finished run.
     pub fn about(&self) -> Result<About, Error> {
         self.read_json(names::ABOUT)
+    }
+
+    /// What the audit found.
+    pub fn audit(&self) -> Result<AuditRecord, Error> {
+        let path = self.file(names::AUDIT);
+        if !path.is_file() {
+            return Err(Error::NotAudited(self.path.clone()));
+        }
+        let audit: AuditRecord = self.read_json(names::AUDIT)?;
+        audit.problem().map_or(Ok(audit), |problem| Err(Error::Malformed { path, problem }))
     }
 
     /// The parameters of the trained network.

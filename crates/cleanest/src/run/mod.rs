@@ -5,9 +5,11 @@ pub(crate) mod files;
 mod finish;
 mod folder;
 mod predictions;
+mod reopen;
 
 pub use about::{About, Score};
 pub use files::write_atomically;
+pub use finish::Finished;
 pub use folder::RunFolder;
 pub use predictions::Predictions;
 
@@ -37,6 +39,10 @@ pub mod names {
     pub const SUSPECTS: &str = "suspects.csv";
     /// The same, for programs.
     pub const SUSPECTS_PARQUET: &str = "suspects.parquet";
+    /// The same as tasks for Label Studio, where asked for.
+    pub const LABEL_STUDIO: &str = "label-studio.json";
+    /// The labels with the surest mistakes dropped or put right, where asked for.
+    pub const CLEANED: &str = "cleaned.csv";
     /// The page to look at.
     pub const REPORT: &str = "report.html";
     /// p(true class | x) of every training example, as the audit took it.

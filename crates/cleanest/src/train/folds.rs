@@ -2,7 +2,7 @@
 
 use super::passes::{Architect, predict};
 use super::trainer::train;
-use super::{Observer, Stop};
+use super::{Observer, Progress, Stop};
 use crate::Error;
 use crate::experiment::{Config, Prepared};
 use crate::run::{RunFolder, names};
@@ -39,22 +39,21 @@ pub fn cross_fit(
     let of = train.folds(folds, config.seed)?;
     let mut probabilities = Matrix::zeros(train.len(), classes);
     let mut mean = Matrix::zeros(classes, classes);
+    observer.note(&format!("{folds} more networks: each judges the examples it is not trained on"));
     for fold in 0..folds as u32 {
+        let observer = &mut Share { whole: observer, part: u64::from(fold), parts: folds as u64 };
         let rows = |inside: bool| -> Vec<u32> {
             (0..train.len() as u32).filter(|&row| (of[row as usize] == fold) == inside).collect()
         };
         let held_out = rows(true);
-        observer.note(&format!("fold {} of {folds}: a network for the examples it is not shown", fold + 1));
         let folder = run.inner(&format!("{}/{}", names::FOLDS, fold + 1))?;
-        let done = match folder.part(DONE)? {
-            Some(done) => done,
-            None => {
-                let rest =
-                    Prepared { train: train.select(&rows(false)), clean: None, truth: None, test: None };
-                let done = one_fold(&folder, config, (&rest, &train.select(&held_out)), stop, observer)?;
-                folder.write(DONE, &done.to_safetensors()?)?;
-                done
-            }
+        let done = if let Some(done) = folder.part(DONE)? {
+            done
+        } else {
+            let rest = Prepared { train: train.select(&rows(false)), clean: None, truth: None, test: None };
+            let done = one_fold(&folder, config, (&rest, &train.select(&held_out)), stop, observer)?;
+            folder.write(DONE, &done.to_safetensors()?)?;
+            done
         };
         let values = |name: &str| done.tensor(name).map_or(&[][..], |tensor| &tensor.values[..]);
         for (&row, said) in held_out.iter().zip(values(PROBABILITIES).chunks_exact(classes)) {
@@ -90,6 +89,24 @@ fn one_fold(
     done.insert(PROBABILITIES, tensor(&said));
     done.insert(TRANSITION, tensor(outcome.transition.matrix()));
     Ok(done)
+}
+
+/// Shows the steps of one of several parts as those of the whole.
+struct Share<'a> {
+    whole: &'a mut dyn Observer,
+    part: u64,
+    parts: u64,
+}
+
+impl Observer for Share<'_> {
+    fn step(&mut self, progress: &Progress<'_>) {
+        let (step, steps) = (self.part * progress.steps + progress.step, self.parts * progress.steps);
+        self.whole.step(&Progress { step, steps, ..*progress });
+    }
+
+    fn note(&mut self, sentence: &str) {
+        self.whole.note(sentence);
+    }
 }
 
 fn widen(to: &mut [f64], from: &[f32]) {

@@ -286,8 +286,8 @@ impl<'a> Trainer<'a> {
         let probabilities = probabilities(self.network.as_mut(), set, &self.batches.standardization)?;
         let seen = Posteriors::new(&probabilities, train.labels().indices())?;
         let counted = frequencies(soft_confusion(&seen));
-        let passes = matches!(&self.choice, Choice::Tvd(tvd) if tvd.final_pass == Some(true));
-        let transition = self.method.transition().filter(|_| !passes).unwrap_or(counted);
+        let counts = self.choice.counts_at_the_end();
+        let transition = self.method.transition().filter(|_| !counts).unwrap_or(counted);
         let transition = transition.with_names(train.labels().classes().names().to_vec())?;
         let true_classes: Vec<f64> = (0..transition.classes())
             .map(|class| probabilities.iter_rows().map(|row| row[class]).sum())

@@ -2,11 +2,15 @@
 // Snapshots are written by their tool, with more hashes than needed.
 #![allow(clippy::unwrap_used, clippy::needless_raw_string_hashes)]
 
+mod audit;
+mod browser;
 mod fit;
 mod get;
 mod inspect;
 mod methods;
 mod noise;
+mod page;
+mod report;
 mod resume;
 
 /// The command that was built with these tests.

@@ -7,7 +7,11 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// What must not differ by a byte.
-const OUTPUTS: [&str; 6] = [
+const OUTPUTS: [&str; 10] = [
+    "audit.json",
+    "posteriors.npy",
+    "suspects.csv",
+    "suspects.parquet",
     "model.safetensors",
     "transition.json",
     "transition.csv",
@@ -18,7 +22,7 @@ const OUTPUTS: [&str; 6] = [
 
 /// A run of two stages, long enough to be cut, with many checkpoints.
 const WORDS: &str =
-    "fit digits --noise pair:0.3 --method t-revision --steps 400 --quiet --set checkpoint_steps=20";
+    "fit digits --noise pair:0.3 --method t-revision --steps 400 --folds 2 --quiet --set checkpoint_steps=20";
 
 fn spawn(folder: &Path, words: &str) -> Child {
     Command::new(snapbox::cmd::cargo_bin!("cleanest"))

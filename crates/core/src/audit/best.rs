@@ -50,10 +50,33 @@ impl Best {
         Self { limit, picks: Vec::new(), bar: if limit == 0 { f64::INFINITY } else { f64::NEG_INFINITY } }
     }
 
+    /// The best so many, of which it is believed that none lies below `bar`; see [`Best::is_short`].
+    #[must_use]
+    pub fn above(limit: usize, bar: f64) -> Self {
+        Self { bar: if limit == 0 { f64::INFINITY } else { bar }, ..Self::new(limit) }
+    }
+
+    /// How many are asked for.
+    #[must_use]
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
+    /// Whether fewer were found than asked for.
+    #[must_use]
+    pub fn is_short(&self) -> bool {
+        self.picks.len() < self.limit
+    }
+
     /// The key below which nothing is taken any more.
     #[must_use]
     pub fn bar(&self) -> f64 {
         self.bar
+    }
+
+    /// Drops what is not among the best so far, so that the bar is as high as it can be.
+    pub fn settle(&mut self) {
+        self.cut();
     }
 
     /// Takes an example if it may be among the best; says whether the bar was raised.
@@ -77,11 +100,10 @@ impl Best {
         });
     }
 
-    /// The best, best first.
+    /// The best, in no order.
     #[must_use]
     pub fn picks(mut self) -> Vec<Pick> {
         self.cut();
-        self.picks.sort_unstable_by(order);
         self.picks
     }
 
@@ -124,7 +146,9 @@ mod tests {
             let mut all = offers.clone();
             all.sort_by(|a, b| b.key.total_cmp(&a.key).then(a.row().cmp(&b.row())));
             all.truncate(limit);
-            prop_assert_eq!(first.picks(), all);
+            let mut best = first.picks();
+            best.sort_by(order);
+            prop_assert_eq!(best, all);
         }
     }
 }

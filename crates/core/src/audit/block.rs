@@ -5,13 +5,12 @@ use crate::Error;
 /// How far the probabilities of an example may be from summing to 1.
 pub const TOLERANCE: f64 = 0.01;
 
-/// A probability above which a class is ahead of all the others, whatever they are.
-pub(super) const MAJORITY: f64 = 0.5 + TOLERANCE;
-
 /// A number of a table of probabilities.
 pub trait Probability: Copy + Send + Sync + PartialOrd + std::ops::Add<Output = Self> + 'static {
     /// Nothing.
     const ZERO: Self;
+    /// Less than any probability.
+    const BELOW: Self;
 
     /// The number in full precision.
     fn wide(self) -> f64;
@@ -22,6 +21,7 @@ pub trait Probability: Copy + Send + Sync + PartialOrd + std::ops::Add<Output = 
 
 impl Probability for f32 {
     const ZERO: Self = 0.0;
+    const BELOW: Self = -1.0;
 
     #[inline]
     fn wide(self) -> f64 {
@@ -36,6 +36,7 @@ impl Probability for f32 {
 
 impl Probability for f64 {
     const ZERO: Self = 0.0;
+    const BELOW: Self = -1.0;
 
     #[inline]
     fn wide(self) -> f64 {

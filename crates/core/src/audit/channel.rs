@@ -2,6 +2,7 @@
 
 use super::Probability;
 use crate::Matrix;
+use crate::decompose::Inverse;
 use crate::noise::Transition;
 
 /// A noise matrix, as the posterior needs it: what each class says of a label, side by side.
@@ -75,39 +76,74 @@ impl Verdict {
     }
 }
 
-/// p(true class | x) from p(given label | x): the distribution p with p T nearest to q, by divergence.
-///
-/// The inverse of T would do for exact q; estimates need something that stays a distribution. This is the
-/// expectation-maximization for one mixture, known from astronomy as Richardson-Lucy deconvolution.
-pub fn recovered<P: Probability>(noisy: &[P], noise: &Transition, clean: &mut [f64]) {
-    /// Where steps become smaller than probabilities are ever shown.
-    const ENOUGH: f64 = 1e-5;
-    let classes = clean.len();
-    clean.fill(1.0 / classes as f64);
-    let mut ratio = vec![0.0; classes];
-    for _ in 0..200 {
-        for (label, ratio) in ratio.iter_mut().enumerate() {
-            let said: f64 = clean.iter().enumerate().map(|(class, p)| p * noise.row(class)[label]).sum();
-            *ratio = if said > 0.0 { noisy[label].wide() / said } else { 0.0 };
-        }
-        let mut moved = 0.0_f64;
-        let mut sum = 0.0;
-        for (class, p) in clean.iter_mut().enumerate() {
-            let factor: f64 = noise.row(class).iter().zip(&ratio).map(|(chance, ratio)| chance * ratio).sum();
-            moved = moved.max((*p * (factor - 1.0)).abs());
-            *p *= factor;
-            sum += *p;
-        }
-        if sum > 0.0 {
-            clean.iter_mut().for_each(|p| *p /= sum);
-        } else {
-            clean.fill(1.0 / classes as f64);
-            return;
-        }
-        if moved < ENOUGH {
-            return;
+/// Undoes what noise does to a distribution: p(true class | x) from p(given label | x).
+#[derive(Clone, Debug)]
+pub struct Undo {
+    noise: Transition,
+    inverse: Option<Matrix>,
+}
+
+impl Undo {
+    /// For labels that came about by this noise.
+    #[must_use]
+    pub fn new(noise: &Transition) -> Self {
+        let mut inverse = Inverse::default();
+        let found = inverse.of(noise.matrix()).map(|_| inverse.matrix().clone());
+        let finite = |found: &Matrix| found.values().iter().all(|entry| entry.is_finite());
+        Self { noise: noise.clone(), inverse: found.filter(finite) }
+    }
+
+    /// The distribution p with p T nearest to q, by divergence, into `clean`.
+    ///
+    /// The inverse of T would do for exact q. For an estimate it may leave the simplex, so it is only where the search
+    /// begins: expectation-maximization for one mixture, known from astronomy as Richardson-Lucy deconvolution. Where
+    /// the inverse is right it ends at once.
+    pub fn of<P: Probability>(&self, noisy: &[P], clean: &mut [f64]) {
+        /// Steps that are smaller change nothing that is ever shown.
+        const ENOUGH: f64 = 1e-5;
+        self.start(noisy, clean);
+        let mut ratio = vec![0.0; clean.len()];
+        for _ in 0..100 {
+            ratio.fill(0.0);
+            for (class, &p) in clean.iter().enumerate() {
+                ratio.iter_mut().zip(self.noise.row(class)).for_each(|(said, chance)| *said += p * chance);
+            }
+            for (ratio, q) in ratio.iter_mut().zip(noisy) {
+                *ratio = if *ratio > 0.0 { q.wide() / *ratio } else { 0.0 };
+            }
+            let mut moved = 0.0_f64;
+            for (class, p) in clean.iter_mut().enumerate() {
+                let factor: f64 =
+                    self.noise.row(class).iter().zip(&ratio).map(|(chance, ratio)| chance * ratio).sum();
+                moved = moved.max((*p * (factor - 1.0)).abs());
+                *p *= factor;
+            }
+            normalize(clean);
+            if moved < ENOUGH {
+                return;
+            }
         }
     }
+
+    /// What the inverse says, with a little left for everything it rules out.
+    fn start<P: Probability>(&self, noisy: &[P], clean: &mut [f64]) {
+        const LITTLE: f64 = 1e-4;
+        clean.fill(0.0);
+        if let Some(inverse) = &self.inverse {
+            for (q, row) in noisy.iter().zip(inverse.iter_rows()) {
+                clean.iter_mut().zip(row).for_each(|(p, entry)| *p += q.wide() * entry);
+            }
+        }
+        clean.iter_mut().for_each(|p| *p = p.max(LITTLE));
+        normalize(clean);
+    }
+}
+
+/// Each over their sum; all alike, if there is nothing to divide.
+fn normalize(values: &mut [f64]) {
+    let sum: f64 = values.iter().sum();
+    let count = values.len() as f64;
+    values.iter_mut().for_each(|value| *value = if sum > 0.0 { *value / sum } else { 1.0 / count });
 }
 
 #[cfg(test)]
@@ -154,16 +190,24 @@ mod tests {
         let noisy: Vec<f64> =
             (0..3).map(|label| (0..3).map(|class| clean[class] * noise.row(class)[label]).sum()).collect();
         let mut found = [0.0; 3];
-        recovered(&noisy, &noise, &mut found);
+        Undo::new(&noise).of(&noisy, &mut found);
         for (found, clean) in found.iter().zip(clean) {
             assert!((found - clean).abs() < 1e-3, "{found} for {clean}");
         }
     }
 
     #[test]
+    fn noise_that_has_no_inverse_is_undone_as_far_as_it_goes() {
+        let blind = Transition::new(Matrix::from_vec(2, vec![0.5, 0.5, 0.5, 0.5])).unwrap();
+        let mut found = [0.0; 2];
+        Undo::new(&blind).of(&[0.5_f64, 0.5], &mut found);
+        assert!((found[0] - 0.5).abs() < 1e-9, "nothing is known");
+    }
+
+    #[test]
     fn an_impossible_distribution_still_gives_one() {
         let mut found = [0.0; 3];
-        recovered(&[1.0_f64, 0.0, 0.0], &pair(), &mut found);
+        Undo::new(&pair()).of(&[1.0_f64, 0.0, 0.0], &mut found);
         assert!((found.iter().sum::<f64>() - 1.0).abs() < 1e-9);
         assert!(found[0] > 0.99);
     }

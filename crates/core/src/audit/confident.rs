@@ -2,8 +2,7 @@
 //!
 //! Northcutt, Jiang and Chuang, "Confident learning: estimating uncertainty in dataset labels", JAIR 2021.
 
-use super::block::{MAJORITY, TOLERANCE};
-use super::census::{confident, largest};
+use super::block::TOLERANCE;
 use super::{Best, Block, Pick, Probability, Thresholds};
 use crate::noise::Transition;
 use crate::{Error, Matrix};
@@ -27,8 +26,13 @@ impl Joint {
     pub fn count<P: Probability>(&mut self, block: &Block<'_, P>, thresholds: &Thresholds) {
         let thresholds = thresholds.rounded::<P>();
         for (_, row, label) in block.rows() {
-            if let Some(class) = confident(row, label as usize, &thresholds) {
-                self.counts[label as usize * self.classes + class] += 1;
+            let label = label as usize;
+            let counts = &mut self.counts[label * self.classes..(label + 1) * self.classes];
+            // Most examples: it is their label or nothing.
+            if thresholds.decides(row[label]) {
+                counts[label] += u64::from(thresholds.reaches(label, row[label]));
+            } else if let Some(class) = thresholds.confident(row) {
+                counts[class] += 1;
             }
         }
     }
@@ -107,6 +111,13 @@ struct LabelPruning {
     least_sure: Option<Best>,
     /// For each other class, those for which it is ahead of the label by most.
     ahead: Option<Vec<(usize, Best)>>,
+    /// Which of these lists is that of a class, and its bar, which is infinite where there is none.
+    places: Vec<u32>,
+    bars: Vec<f64>,
+    /// The class with the lowest bar.
+    likeliest: usize,
+    /// An example that is at least so sure of its label is on the list of no other class.
+    safe_from_others: f64,
     /// An example that is at least so sure of its label is not cut.
     safe: f64,
 }
@@ -115,21 +126,75 @@ impl Pruning {
     /// As many as a calibrated joint says are wrong.
     #[must_use]
     pub fn new(prune: Prune, joint: &Matrix) -> Self {
-        let classes = joint.rows();
         let whole = whole(joint);
+        Self::with_limits(prune, joint.rows(), |label, class| whole[label * joint.rows() + class] as usize)
+    }
+
+    /// For a sample of this share of the examples: a few more than are to be expected there.
+    #[must_use]
+    pub fn of_sample(prune: Prune, joint: &Matrix, share: f64) -> Self {
+        // Four deviations of a count.
+        let more = |label, class| {
+            let expected = share * joint[(label, class)];
+            (expected + 4.0 * expected.sqrt()) as usize + 8
+        };
+        Self::with_limits(prune, joint.rows(), more)
+    }
+
+    /// The same search, told by a sample what need not be looked at. If the sample was a bad one, the result
+    /// [is short](Self::is_short).
+    #[must_use]
+    pub fn primed(mut self, sample: &mut Self) -> Self {
+        let prime = |best: &mut Best, sample: &mut Best| {
+            sample.settle();
+            let bar = if sample.is_short() { f64::NEG_INFINITY } else { sample.bar() };
+            *best = Best::above(best.limit(), bar);
+        };
+        for (mine, seen) in self.labels.iter_mut().zip(&mut sample.labels) {
+            if let (Some(mine), Some(seen)) = (&mut mine.least_sure, &mut seen.least_sure) {
+                prime(mine, seen);
+            }
+            for (class, best) in mine.ahead.iter_mut().flatten() {
+                let found = seen.ahead.iter_mut().flatten().find(|(other, _)| other == class);
+                found.into_iter().for_each(|(_, seen)| prime(best, seen));
+            }
+            mine.raise();
+        }
+        self
+    }
+
+    /// Whether fewer were found than the joint asks for.
+    #[must_use]
+    pub fn is_short(&self) -> bool {
+        let short = |label: &LabelPruning| {
+            let mut lists = label.ahead.iter().flatten().map(|list| &list.1).chain(&label.least_sure);
+            lists.any(Best::is_short)
+        };
+        self.labels.iter().any(short)
+    }
+
+    fn with_limits(prune: Prune, classes: usize, limit: impl Fn(usize, usize) -> usize) -> Self {
         let label = |label: usize| {
-            let counts = &whole[label * classes..(label + 1) * classes];
-            let others =
-                || counts.iter().enumerate().filter(move |(class, count)| *class != label && **count > 0);
-            let wrong: u64 = others().map(|(_, count)| count).sum();
+            let others = || {
+                (0..classes)
+                    .map(|class| (class, limit(label, class)))
+                    .filter(move |(class, count)| *class != label && *count > 0)
+            };
             LabelPruning {
-                least_sure: (prune != Prune::NoiseRate).then(|| Best::new(wrong as usize)),
+                least_sure: (prune != Prune::NoiseRate)
+                    .then(|| Best::new(others().map(|other| other.1).sum())),
                 ahead: (prune != Prune::Class)
-                    .then(|| others().map(|(class, &count)| (class, Best::new(count as usize))).collect()),
+                    .then(|| others().map(|(class, count)| (class, Best::new(count))).collect()),
+                places: vec![0; classes],
+                bars: vec![f64::INFINITY; classes],
+                likeliest: label,
+                safe_from_others: f64::INFINITY,
                 safe: f64::INFINITY,
             }
         };
-        Self { labels: (0..classes).map(label).collect() }
+        let mut labels: Vec<LabelPruning> = (0..classes).map(label).collect();
+        labels.iter_mut().for_each(LabelPruning::raise);
+        Self { labels }
     }
 
     /// Looks at a block.
@@ -158,55 +223,94 @@ impl Pruning {
     /// places on the lists, but there is nothing to suggest.
     #[must_use]
     pub fn rows(self) -> Vec<usize> {
-        let mut rows: Vec<usize> = self.labels.into_iter().flat_map(LabelPruning::rows).collect();
-        rows.sort_unstable();
+        let both = self.labels.iter().all(|label| label.least_sure.is_some() && label.ahead.is_some());
+        let (mut least_sure, mut ahead) = (Marks::default(), Marks::default());
+        for label in self.labels {
+            least_sure.mark(label.least_sure.into_iter());
+            ahead.mark(label.ahead.into_iter().flatten().map(|list| list.1));
+        }
+        let words = least_sure.0.len().max(ahead.0.len());
+        let word = |marks: &Marks, at: usize| marks.0.get(at).copied().unwrap_or(0);
+        let cut = |at: usize| {
+            let (sureness, margin) = (word(&least_sure, at), word(&ahead, at));
+            if both { sureness & margin } else { sureness | margin }
+        };
+        let mut rows = Vec::new();
+        for at in 0..words {
+            let mut bits = cut(at);
+            while bits != 0 {
+                rows.push(at * 64 + bits.trailing_zeros() as usize);
+                bits &= bits - 1;
+            }
+        }
         rows
+    }
+}
+
+/// A bit for each row.
+#[derive(Default)]
+struct Marks(Vec<u64>);
+
+impl Marks {
+    fn mark(&mut self, lists: impl Iterator<Item = Best>) {
+        for pick in lists.flat_map(Best::picks).filter(|pick| !pick.excused()) {
+            let word = pick.row() / 64;
+            if word >= self.0.len() {
+                self.0.resize((word + 1).max(2 * self.0.len()), 0);
+            }
+            self.0[word] |= 1 << (pick.row() % 64);
+        }
     }
 }
 
 impl LabelPruning {
     fn consider<P: Probability>(&mut self, row: usize, probabilities: &[P], label: usize) {
         let own = probabilities[label].wide();
-        let excused = own > MAJORITY || largest(probabilities) == label;
-        let mut changed = false;
-        if let Some(best) = &mut self.least_sure {
-            changed |= best.offer(Pick::new(-own, row, excused));
+        // Whether no other class is ahead of the label; where one is, that is known at once.
+        let excused = |ahead: bool| !ahead && probabilities.iter().all(|p| p.wide() <= own);
+        let mut raised = false;
+        if let Some(best) = self.least_sure.as_mut().filter(|best| -own >= best.bar()) {
+            raised |= best.offer(Pick::new(-own, row, excused(false)));
         }
-        for (class, best) in self.ahead.iter_mut().flatten() {
-            changed |= best.offer(Pick::new(probabilities[*class].wide() - own, row, excused));
-        }
-        if changed {
-            self.safe = self.least_safe();
-        }
-    }
-
-    /// How sure of its label an example must be to be on none of the lists: no class can be ahead by more than what is
-    /// left over.
-    fn least_safe(&self) -> f64 {
-        let by_sureness = self.least_sure.as_ref().map_or(0.0, |best| -best.bar());
-        let bars = self.ahead.iter().flatten().map(|(_, best)| best.bar());
-        let by_margin = bars.map(|bar| (1.0 + TOLERANCE - bar) / 2.0).fold(0.0, f64::max);
-        // An example that is as good as the worst on a list may still come before it.
-        by_sureness.max(by_margin).next_up()
-    }
-
-    fn rows(self) -> Vec<usize> {
-        let rows = |lists: Vec<Best>| {
-            let picks = lists.into_iter().flat_map(Best::picks);
-            let mut rows: Vec<usize> = picks.filter(|pick| !pick.excused()).map(|pick| pick.row()).collect();
-            rows.sort_unstable();
-            rows.dedup();
-            rows
-        };
-        let least_sure = self.least_sure.map(|best| rows(vec![best]));
-        let ahead = self.ahead.map(|lists| rows(lists.into_iter().map(|list| list.1).collect()));
-        match (least_sure, ahead) {
-            (Some(mut least_sure), Some(ahead)) => {
-                least_sure.retain(|row| ahead.binary_search(row).is_ok());
-                least_sure
+        if let Some(lists) = &mut self.ahead {
+            // Usually one class is confused with the label and few others are: its bar is the lowest by far.
+            let classes = if own < self.safe_from_others {
+                0..probabilities.len()
+            } else {
+                self.likeliest..self.likeliest + 1
+            };
+            let rest = probabilities[classes.clone()].iter().zip(&self.bars[classes.clone()]);
+            for (class, (p, bar)) in classes.zip(rest) {
+                let margin = p.wide() - own;
+                if margin >= *bar {
+                    let best = &mut lists[self.places[class] as usize].1;
+                    raised |= best.offer(Pick::new(margin, row, excused(margin > 0.0)));
+                }
             }
-            (least_sure, ahead) => least_sure.or(ahead).unwrap_or_default(),
         }
+        if raised {
+            self.raise();
+        }
+    }
+
+    /// Takes note of how high the bars are. An example can be so sure of its label that it is on none of the lists: no
+    /// class can be ahead by more than what is left over.
+    fn raise(&mut self) {
+        for (place, (class, best)) in self.ahead.iter().flatten().enumerate() {
+            self.places[*class] = place as u32;
+            self.bars[*class] = best.bar();
+        }
+        let safe = |bars: f64| ((1.0 + TOLERANCE - bars) / 2.0).next_up();
+        let lowest = |skipped: Option<usize>| {
+            let others = (0..self.bars.len()).filter(|class| Some(*class) != skipped);
+            others.min_by(|&a, &b| self.bars[a].total_cmp(&self.bars[b])).unwrap_or_default()
+        };
+        let likeliest = lowest(None);
+        self.safe_from_others = safe(self.bars[lowest(Some(likeliest))]);
+        // An example that is as good as the worst on a list may still come before it.
+        let by_sureness = self.least_sure.as_ref().map_or(0.0, |best| (-best.bar()).next_up());
+        self.safe = by_sureness.max(safe(self.bars[likeliest]));
+        self.likeliest = likeliest;
     }
 }
 
@@ -272,8 +376,9 @@ mod tests {
             Prune::NoiseRate => cut[1][row],
             Prune::Both => cut[0][row] && cut[1][row],
         };
-        let disagrees =
-            |(row, p, label): &(usize, &[f32], u32)| is_cut(*row) && largest(p) != *label as usize;
+        let disagrees = |(row, p, label): &(usize, &[f32], u32)| {
+            is_cut(*row) && p.iter().any(|other| *other > p[*label as usize])
+        };
         rows.iter().filter(|row| disagrees(row)).map(|row| row.0).collect()
     }
 
@@ -290,6 +395,16 @@ mod tests {
             for prune in [Prune::NoiseRate, Prune::Class, Prune::Both] {
                 let expected = by_definition(prune, &block, &joint);
                 assert!(expected.len() > 50, "{prune:?} finds something");
+                let mut sample = Pruning::of_sample(prune, &joint, 0.2);
+                sample.consider(&Block::trusted(
+                    (&probabilities[..600 * classes], &labels[..600]),
+                    classes,
+                    0,
+                ));
+                let mut primed = Pruning::new(prune, &joint).primed(&mut sample);
+                primed.consider(&block);
+                assert!(!primed.is_short());
+                assert_eq!(primed.rows(), expected, "{prune:?} after a sample");
                 for parts in [1, 7] {
                     let mut pruning = Pruning::new(prune, &joint);
                     for (at, labels) in labels.chunks(3000_usize.div_ceil(parts)).enumerate().rev() {

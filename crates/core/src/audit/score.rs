@@ -27,7 +27,7 @@ mod tests {
     #[test]
     fn average_precision_is_the_mean_precision_where_wrong_ones_are_found() {
         let ranked = [true, false, true, false];
-        assert!((average_precision(&ranked) - (1.0 + 2.0 / 3.0) / 2.0).abs() < 1e-12);
+        assert!((average_precision(&ranked) - f64::midpoint(1.0, 2.0 / 3.0)).abs() < 1e-12);
         assert!((average_precision(&[true, true]) - 1.0).abs() < 1e-12);
         assert!(average_precision(&[false]).abs() < 1e-12);
         assert!((precision_at(&ranked, 3) - 2.0 / 3.0).abs() < 1e-12);

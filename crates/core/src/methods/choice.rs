@@ -72,6 +72,13 @@ macro_rules! methods {
                 match self { $(Self::$settings(settings) => settings.check(&self.key()),)+ }
             }
 
+            /// Whether the noise is counted once more over all examples when training ends, in place of the method's own
+            /// estimate.
+            #[must_use]
+            pub fn counts_at_the_end(&self) -> bool {
+                matches!(self, Self::Tvd(tvd) if tvd.final_pass == Some(true))
+            }
+
             /// The method, ready for its first stage.
             pub fn build(&self, task: &Task) -> Result<Box<dyn Method>, Error> {
                 self.check()?;

@@ -19,7 +19,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Rows of a part of a file that is not divided by itself.
-const PART: usize = 1 << 16;
+const PART: usize = 1 << 14;
 
 /// A table of probabilities.
 pub struct Probabilities {

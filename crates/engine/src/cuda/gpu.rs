@@ -3,7 +3,8 @@
 use std::{
     collections::HashMap,
     fmt,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    thread,
 };
 
 use cudarc::{
@@ -33,6 +34,9 @@ pub(super) struct Gpu {
     pub(super) capability: (i32, i32),
     pub(super) versions: Versions,
     kernels: Mutex<HashMap<bool, Arc<Kernels>>>,
+    /// Held by whoever prepares something: libraries load code when they first need it, and that disturbs a graph that
+    /// another thread is capturing.
+    preparing: Mutex<()>,
 }
 
 /// The versions of what drives a GPU.
@@ -70,15 +74,19 @@ impl Gpu {
         if ordinal >= count {
             return Err(Unavailable::NoSuchGpu { asked: ordinal, count }.into());
         }
-        for wanted in &library::ALL[1..] {
-            wanted.load()?;
-        }
+        // Both take a good part of a second.
+        let (context, loaded) = thread::scope(|scope| {
+            let opening = scope.spawn(|| CudaContext::new(ordinal).map_err(driver("opening the GPU")));
+            let loaded = library::ALL[1..].iter().try_for_each(library::Wanted::load);
+            (opening.join(), loaded)
+        });
+        loaded?;
+        let context = context.unwrap_or_else(|_| Err(Unavailable::NoGpu { reason: None }.into()))?;
         let found = cudnn::result::get_version();
         if found < CUDNN {
             let (found, needed) = (cudnn_version(found), cudnn_version(CUDNN));
             return Err(Unavailable::Old { what: "cuDNN", found, needed }.into());
         }
-        let context = CudaContext::new(ordinal).map_err(driver("opening the GPU"))?;
         // SAFETY: no `CudaSlice` is ever made, and those are what the events would keep apart.
         unsafe { context.disable_event_tracking() };
         let name = context.name().map_err(driver("asking for its name"))?;
@@ -93,7 +101,13 @@ impl Gpu {
             nvrtc: nvrtc_version(),
             cudnn: cudnn_version(found),
         };
-        Ok(Self { context, name, capability, versions, kernels: Mutex::default() })
+        let (kernels, preparing) = Default::default();
+        Ok(Self { context, name, capability, versions, kernels, preparing })
+    }
+
+    /// Waits until nobody else prepares anything.
+    pub(super) fn prepare(&self) -> MutexGuard<'_, ()> {
+        self.preparing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Our kernels in this precision.

@@ -178,7 +178,8 @@ pub(super) mod tests {
                 let held = walk.groups * 8 * walk.lanes as usize;
                 assert!(held >= channels && walk.lanes.is_power_of_two() && walk.lanes <= 8);
                 assert!(
-                    walk.summing().1 >= 1 && walk.partials() <= 4 * SUMS * (2 * SUMMING_BLOCKS).max(walk.groups)
+                    walk.summing().1 >= 1
+                        && walk.partials() <= 4 * SUMS * (2 * SUMMING_BLOCKS).max(walk.groups)
                 );
             }
         }

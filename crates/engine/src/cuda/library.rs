@@ -6,9 +6,11 @@
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
+    thread,
 };
 
 use libloading::Library;
+use memmap2::{Advice, Mmap};
 
 use super::Unavailable;
 
@@ -59,6 +61,7 @@ impl Wanted {
     /// Loads the library for as long as the program runs.
     pub(super) fn load(&self) -> Result<(), Unavailable> {
         if self.names.iter().any(|name| keep(name.as_ref())) {
+            self.read_ahead();
             return Ok(());
         }
         let folders = folders();
@@ -79,6 +82,30 @@ impl Wanted {
             places: ["the system's folders".to_owned()].into_iter().chain(folders).collect(),
         })
     }
+}
+
+impl Wanted {
+    /// Has the system read what the library will open later, beside what comes next: after a fresh start of the machine
+    /// that is half a gigabyte from the disk.
+    fn read_ahead(&self) {
+        let Some(folder) = self.names.iter().find_map(|name| folder_of(name)) else { return };
+        for file in self.beside.iter().map(|beside| folder.join(beside)) {
+            thread::spawn(move || {
+                let Ok(file) = std::fs::File::open(file) else { return };
+                // SAFETY: the mapping is never read, so it does not matter what happens to the file.
+                let mapped = unsafe { Mmap::map(&file) };
+                _ = mapped.and_then(|mapped| mapped.advise(Advice::WillNeed));
+            });
+        }
+    }
+}
+
+/// The folder a loaded library lies in, as the system tells.
+fn folder_of(name: &str) -> Option<PathBuf> {
+    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+    let path =
+        maps.lines().find_map(|line| line.split_whitespace().nth(5).filter(|path| path.contains(name)))?;
+    Path::new(path).parent().map(Path::to_owned)
 }
 
 /// Loads a file and never lets go of it.

@@ -50,6 +50,7 @@ unsafe impl Send for CudaNetwork {}
 /// Plans an architecture for a GPU.
 pub(super) fn boxed(architecture: &Architecture, settings: &Settings) -> Result<Box<dyn Network>, Error> {
     let gpu = Gpu::open(settings.ordinal)?;
+    let _alone = gpu.prepare();
     let blueprint = Blueprint::new(architecture, settings)?;
     let (free, total) = gpu.memory()?;
     let beside = 2 * workspace(total) + RESERVE;

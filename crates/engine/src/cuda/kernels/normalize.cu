@@ -70,8 +70,8 @@ KERNEL normalize_apply(const Number* x, const float* terms, const Number* residu
         for (int d = 0; d < DEPTH; d++) {
             if (row + d * w.step >= rows) break;
             u64 at = (u64)(row + d * w.step) * channels + w.channel;
-            packed[d] = load(x + at);
-            if (residual) beside[d] = load(residual + at);
+            packed[d] = load_last(x + at);
+            if (residual) beside[d] = load_last(residual + at);
         }
         #pragma unroll
         for (int d = 0; d < DEPTH; d++) {
@@ -173,19 +173,19 @@ KERNEL normalize_spread(const Number* gradient, const Number* x, const u8* posit
     Eight a = load_single(terms + 4 * channels + w.channel);
     Eight b = load_single(terms + 5 * channels + w.channel);
     Eight c = load_single(terms + 6 * channels + w.channel);
-    for (u32 row = w.row; row < rows; row += 2 * w.step) {
-        Packed slopes[2], numbers[2];
-        u32 bits[2] = {0, 0};
+    for (u32 row = w.row; row < rows; row += DEPTH * w.step) {
+        Packed slopes[DEPTH], numbers[DEPTH];
+        u32 bits[DEPTH];
         #pragma unroll
-        for (int d = 0; d < 2; d++) {
+        for (int d = 0; d < DEPTH; d++) {
             if (row + d * w.step >= rows) break;
             u64 at = (u64)(row + d * w.step) * channels + w.channel;
-            slopes[d] = load(gradient + at);
-            numbers[d] = load(x + at);
-            if (relu == STORED) bits[d] = positive[at / 8];
+            slopes[d] = load_last(gradient + at);
+            numbers[d] = load_last(x + at);
+            bits[d] = relu == STORED ? positive[at / 8] : 0;
         }
         #pragma unroll
-        for (int d = 0; d < 2; d++) {
+        for (int d = 0; d < DEPTH; d++) {
             if (row + d * w.step >= rows) break;
             u64 at = (u64)(row + d * w.step) * channels + w.channel;
             Eight slope = unpack(slopes[d]), number = unpack(numbers[d]);

@@ -1,0 +1,154 @@
+//! The audit of a run: what its networks say of the labels they were trained on.
+
+use super::examine::{Audit, KnownNoise, Question, Rank};
+use super::passes::Table;
+use super::record::{AuditRecord, Posterior, Provenance};
+use super::score::Truth;
+use super::suspects::{Sources, Suspects};
+use crate::Error;
+use crate::experiment::Prepared;
+use crate::run::{RunFolder, files::npy_of, names};
+use crate::train::{CrossFit, Outcome};
+use cleanest_core::Matrix;
+use cleanest_core::audit::{Prune, calibrated};
+use cleanest_core::estimate::{Posteriors, frequencies, soft_confusion};
+use cleanest_core::noise::Transition;
+use cleanest_data::probabilities::{Probabilities, Values};
+use cleanest_data::{Labels, Options};
+
+/// The probability with which intervals are meant to hold.
+const LEVEL: f64 = 0.95;
+
+/// Audits the labels of a run that has just been trained, and writes what was found into its folder.
+///
+/// Where networks judged what they were not trained on, temperature and noise are fitted to the labels; elsewhere the
+/// noise is counted once more, softly, over all examples.
+pub fn audit_run(
+    run: &RunFolder,
+    (method, folds): (&str, usize),
+    data: &Prepared,
+    (outcome, cross): (&Outcome, Option<&CrossFit>),
+) -> Result<Audit, Error> {
+    let labels = data.train.labels();
+    let mut question = question(labels, posterior_of(method));
+    let posteriors = match cross {
+        Some(cross) if question.posterior == Posterior::Clean => {
+            let seen = Posteriors::new(&cross.probabilities, labels.indices())?;
+            let start = frequencies(soft_confusion(&seen));
+            let found = calibrated(&cross.probabilities, labels.indices(), &start);
+            question.temperature = Some(found.temperature);
+            question.noise = Some(KnownNoise { transition: named(found.noise, labels)?, fitted: true });
+            found.probabilities
+        }
+        Some(cross) => cross.probabilities.clone(),
+        None => outcome.running_mean.clone(),
+    };
+    question.provenance = if cross.is_some() { Provenance::Folds { folds } } else { Provenance::RunningMean };
+    // As they are kept, so that they can be audited again with the same result.
+    let posteriors = as_kept(&posteriors);
+    run.write(names::POSTERIORS, &npy_of(&posteriors))?;
+    finish(run, &question, data, &posteriors)
+}
+
+/// Audits a finished run once more, with other questions or another truth.
+pub fn re_audit(
+    run: &RunFolder,
+    data: &Prepared,
+    change: impl FnOnce(&mut Question) -> Result<(), Error>,
+) -> Result<Audit, Error> {
+    let labels = data.train.labels();
+    let before = run.audit().ok();
+    let mut question = question(labels, posterior_of(&run.config()?.method));
+    if let Some(before) = &before {
+        question.posterior = before.posterior;
+        question.provenance = before.probabilities.clone();
+        question.temperature = before.temperature;
+        question.noise = before.temperature.map(|_| fitted(before, labels)).transpose()?;
+    }
+    change(&mut question)?;
+    let kept = if before.is_some() { names::POSTERIORS } else { names::PROBABILITIES };
+    let posteriors = read_matrix(run, kept)?;
+    Posteriors::new(&posteriors, labels.indices())?;
+    finish(run, &question, data, &posteriors)
+}
+
+/// What the probabilities of a method are of: plain cross-entropy learns the labels as they are.
+fn posterior_of(method: &str) -> Posterior {
+    if method == "cce" { Posterior::Noisy } else { Posterior::Clean }
+}
+
+fn question(labels: &Labels, posterior: Posterior) -> Question {
+    Question {
+        posterior,
+        provenance: Provenance::Final,
+        classes: labels.classes().names().to_vec(),
+        noise: None,
+        temperature: None,
+        prune: Prune::default(),
+        rank: Rank::default(),
+        level: LEVEL,
+        list: usize::MAX,
+    }
+}
+
+/// Asks, compares with the truth where it is known, and writes everything but the page.
+fn finish(
+    run: &RunFolder,
+    question: &Question,
+    data: &Prepared,
+    posteriors: &Matrix,
+) -> Result<Audit, Error> {
+    let labels = data.train.labels();
+    let table = Table::Memory(posteriors, labels.indices());
+    let mut audit = question.ask(&table)?;
+    audit.noise = named(audit.noise, labels)?;
+    if let Some(clean) = &data.clean {
+        let truth = Truth { labels: clean, noise: data.truth.as_ref() };
+        audit.record.score = Some(truth.score(&audit, &table, labels.indices())?);
+    }
+    let suspects = Suspects {
+        findings: &audit.findings,
+        classes: labels.classes().names(),
+        sources: Sources::Set(&data.train),
+    };
+    audit.write(run, &suspects)?;
+    Ok(audit)
+}
+
+impl Audit {
+    /// Writes `audit.json` and the list of suspects.
+    pub fn write(&self, run: &RunFolder, suspects: &Suspects<'_>) -> Result<(), Error> {
+        suspects.write_csv(&run.file(names::SUSPECTS))?;
+        suspects.write_parquet(&run.file(names::SUSPECTS_PARQUET))?;
+        run.write_json(names::AUDIT, &self.record)
+    }
+}
+
+fn named(noise: Transition, labels: &Labels) -> Result<Transition, Error> {
+    Ok(noise.with_names(labels.classes().names().to_vec())?)
+}
+
+fn fitted(before: &AuditRecord, labels: &Labels) -> Result<KnownNoise, Error> {
+    let classes = before.transition.expected.len();
+    let matrix = Matrix::from_vec(classes, before.transition.expected.concat());
+    Ok(KnownNoise { transition: named(Transition::new(matrix)?, labels)?, fitted: true })
+}
+
+/// Probabilities with the precision of a file.
+fn as_kept(probabilities: &Matrix) -> Matrix {
+    let kept = probabilities.values().iter().map(|&p| f64::from(p as f32)).collect();
+    Matrix::from_vec(probabilities.columns(), kept)
+}
+
+fn read_matrix(run: &RunFolder, name: &str) -> Result<Matrix, Error> {
+    let table = Probabilities::open(&run.file(name), &Options::default())?;
+    let classes = table.classes().len();
+    let mut values = Vec::with_capacity(table.rows() * classes);
+    for part in table.parts() {
+        match table.part(&part)? {
+            Values::F32(found) => values.extend(found.iter().map(|&p| f64::from(p))),
+            Values::F64(found) => values.extend_from_slice(&found),
+        }
+    }
+    Ok(Matrix::from_vec(classes, values))
+}

@@ -1,0 +1,295 @@
+//! Passes over examples that may be larger than memory: many workers, one answer.
+
+use crate::Error;
+use cleanest_core::Matrix;
+use cleanest_core::audit::{Block, Census, Channel, Joint, Probability, Prune, Pruning, Tally, Thresholds};
+use cleanest_data::probabilities::{GivenLabels, Probabilities, Values};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Something that is counted over all examples.
+pub(super) trait Pass: Send {
+    /// Counts a block.
+    fn block<P: Probability>(&mut self, block: &Block<'_, P>);
+    /// Takes over what was counted of the examples that follow.
+    fn merge(&mut self, next: Self);
+}
+
+/// Where probabilities and labels are.
+#[derive(Clone, Copy, Debug)]
+pub enum Table<'a> {
+    /// In memory, and known to be distributions.
+    Memory(&'a Matrix, &'a [u32]),
+    /// In files.
+    Files {
+        /// The probabilities.
+        probabilities: &'a Probabilities,
+        /// The labels.
+        labels: &'a GivenLabels,
+        /// Whether rows are divided by their sum.
+        renormalize: bool,
+    },
+}
+
+/// Rows of a part of what is in memory.
+const PART: usize = 1 << 14;
+/// One part in so many is looked at first, where there are enough.
+const SAMPLE: usize = 16;
+/// Numbers that the states of all groups together may hold.
+const STATES: usize = 1 << 22;
+
+impl Table<'_> {
+    /// How many examples there are.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        match self {
+            Self::Memory(_, labels) => labels.len(),
+            Self::Files { probabilities, .. } => probabilities.rows(),
+        }
+    }
+
+    /// How many classes there are.
+    #[must_use]
+    pub fn classes(&self) -> usize {
+        match self {
+            Self::Memory(probabilities, _) => probabilities.columns(),
+            Self::Files { probabilities, .. } => probabilities.classes().len(),
+        }
+    }
+
+    /// The first pass: like any other, but looks whether rows are distributions.
+    pub(super) fn first_pass<S: Pass>(&self, fresh: impl Fn() -> S + Sync) -> Result<S, Error> {
+        self.groups(&self.parts(), self.usual_groups(), &fresh, true)
+    }
+
+    /// A pass over examples that were looked at before. How they are grouped follows from their number, so that sums
+    /// do not depend on how many workers there are.
+    pub(super) fn pass<S: Pass>(&self, fresh: impl Fn() -> S + Sync) -> Result<S, Error> {
+        self.groups(&self.parts(), self.usual_groups(), &fresh, false)
+    }
+
+    /// The rows that confident learning cuts. What is found depends on no order, but takes room: a group for each
+    /// worker, at most four.
+    pub(super) fn prune(&self, prune: Prune, joint: &Matrix) -> Result<Vec<usize>, Error> {
+        let groups = rayon::current_num_threads().min(4);
+        let fresh = || Pruning::new(prune, joint);
+        let parts = self.parts();
+        if parts.len() >= 4 * SAMPLE {
+            // A look at some examples says which of the others cannot be among the worst.
+            let some: Vec<_> = parts.iter().step_by(SAMPLE).cloned().collect();
+            let share = some.iter().map(ExactSizeIterator::len).sum::<usize>() as f64 / self.rows() as f64;
+            let mut sample = self.groups(&some, 1, &|| Pruning::of_sample(prune, joint, share), false)?;
+            let primed = fresh().primed(&mut sample);
+            let found = self.groups(&parts, groups, &|| primed.clone(), false)?;
+            if !found.is_short() {
+                return Ok(found.rows());
+            }
+        }
+        Ok(self.groups(&parts, groups, &fresh, false)?.rows())
+    }
+
+    /// Looks at some rows again, in order.
+    pub(super) fn select(
+        &self,
+        rows: &[usize],
+        mut each: impl FnMut(usize, &[f64], u32),
+    ) -> Result<(), Error> {
+        match self {
+            Self::Memory(probabilities, labels) => {
+                rows.iter().for_each(|&row| each(row, probabilities.row(row), labels[row]));
+            }
+            Self::Files { probabilities, labels, renormalize } => {
+                let (mut held, mut part) = (Vec::new(), 0..0);
+                let (mut failed, mut scaled) = (None, Vec::new());
+                let parts = probabilities.parts();
+                probabilities.select(rows, |row, values| {
+                    if !part.contains(&row) {
+                        part = parts[parts.partition_point(|part| part.end <= row)].clone();
+                        failed = failed.take().or(labels.read(&part, &mut held).err());
+                    }
+                    if failed.is_some() {
+                        return;
+                    }
+                    scaled.clear();
+                    scaled.extend_from_slice(values);
+                    if *renormalize {
+                        normalize_rows(&mut scaled, values.len());
+                    }
+                    each(row, &scaled, held[row - part.start]);
+                })?;
+                if let Some(problem) = failed {
+                    return Err(problem.into());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn usual_groups(&self) -> usize {
+        (STATES / self.classes().pow(2).max(1)).clamp(4, 64)
+    }
+
+    fn parts(&self) -> Vec<Range<usize>> {
+        match self {
+            Self::Memory(..) => {
+                let rows = self.rows();
+                (0..rows).step_by(PART).map(|first| first..rows.min(first + PART)).collect()
+            }
+            Self::Files { probabilities, .. } => probabilities.parts(),
+        }
+    }
+
+    fn groups<S: Pass>(
+        &self,
+        parts: &[Range<usize>],
+        groups: usize,
+        fresh: &(impl Fn() -> S + Sync),
+        check: bool,
+    ) -> Result<S, Error> {
+        let each = parts.len().div_ceil(groups.max(1)).max(1);
+        let group = |parts: &[Range<usize>]| {
+            let (mut state, mut scratch) = (fresh(), Scratch::default());
+            for part in parts {
+                self.part(part, check, &mut state, &mut scratch)?;
+            }
+            Ok(state)
+        };
+        // Collected first, so that the first row that is wrong is named whoever found another.
+        let states: Vec<Result<S, Error>> = parts.par_chunks(each).map(group).collect();
+        let mut whole = fresh();
+        for state in states {
+            whole.merge(state?);
+        }
+        Ok(whole)
+    }
+
+    fn part<S: Pass>(
+        &self,
+        part: &Range<usize>,
+        check: bool,
+        state: &mut S,
+        scratch: &mut Scratch,
+    ) -> Result<(), Error> {
+        let classes = self.classes();
+        match self {
+            Self::Memory(probabilities, labels) => {
+                let values = &probabilities.values()[part.start * classes..part.end * classes];
+                state.block(&Block::trusted((values, &labels[part.clone()]), classes, part.start));
+            }
+            Self::Files { probabilities, labels, renormalize } => {
+                labels.read(part, &mut scratch.labels)?;
+                let labels = &scratch.labels[..];
+                match probabilities.part(part)? {
+                    Values::F32(values) if *renormalize => {
+                        normalized(values.iter().map(|&p| f64::from(p)), classes, &mut scratch.values);
+                        state.block(&block((&scratch.values, labels), (classes, part.start), check)?);
+                    }
+                    Values::F64(values) if *renormalize => {
+                        normalized(values.iter().copied(), classes, &mut scratch.values);
+                        state.block(&block((&scratch.values, labels), (classes, part.start), check)?);
+                    }
+                    Values::F32(values) => {
+                        state.block(&block((&values, labels), (classes, part.start), check)?);
+                    }
+                    Values::F64(values) => {
+                        state.block(&block((&values, labels), (classes, part.start), check)?);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+struct Scratch {
+    labels: Vec<u32>,
+    values: Vec<f64>,
+}
+
+fn block<'a, P: Probability>(
+    (values, labels): (&'a [P], &'a [u32]),
+    (classes, first): (usize, usize),
+    check: bool,
+) -> Result<Block<'a, P>, Error> {
+    if check {
+        Ok(Block::checked((values, labels), classes, first)?)
+    } else {
+        Ok(Block::trusted((values, labels), classes, first))
+    }
+}
+
+/// Each row over its sum; a row that cannot be a distribution is left for the check to find.
+fn normalized(values: impl Iterator<Item = f64>, classes: usize, to: &mut Vec<f64>) {
+    to.clear();
+    to.extend(values);
+    normalize_rows(to, classes);
+}
+
+fn normalize_rows(values: &mut [f64], classes: usize) {
+    for row in values.chunks_exact_mut(classes) {
+        let sum: f64 = row.iter().sum();
+        if sum > 0.0 && sum.is_finite() {
+            row.iter_mut().for_each(|p| *p /= sum);
+        }
+    }
+}
+
+/// Counts labels and their confidence, and where asked each example for every class by its probability.
+pub(super) struct CensusPass {
+    pub(super) census: Census,
+    pub(super) softly: bool,
+}
+
+impl Pass for CensusPass {
+    fn block<P: Probability>(&mut self, block: &Block<'_, P>) {
+        self.census.count(block);
+        if self.softly {
+            self.census.count_softly(block);
+        }
+    }
+
+    fn merge(&mut self, next: Self) {
+        self.census.merge(&next.census);
+    }
+}
+
+pub(super) struct JointPass<'a> {
+    pub(super) joint: Joint,
+    pub(super) thresholds: &'a Thresholds,
+}
+
+impl Pass for JointPass<'_> {
+    fn block<P: Probability>(&mut self, block: &Block<'_, P>) {
+        self.joint.count(block, self.thresholds);
+    }
+
+    fn merge(&mut self, next: Self) {
+        self.joint.merge(&next.joint);
+    }
+}
+
+impl Pass for Pruning {
+    fn block<P: Probability>(&mut self, block: &Block<'_, P>) {
+        self.consider(block);
+    }
+
+    fn merge(&mut self, next: Self) {
+        self.merge(next);
+    }
+}
+
+pub(super) struct TallyPass<'a> {
+    pub(super) tally: Tally,
+    pub(super) channel: &'a Channel,
+}
+
+impl Pass for TallyPass<'_> {
+    fn block<P: Probability>(&mut self, block: &Block<'_, P>) {
+        self.tally.count(block, self.channel);
+    }
+
+    fn merge(&mut self, next: Self) {
+        self.tally.merge(&next.tally);
+    }
+}
