@@ -6,7 +6,7 @@ use crate::Error;
 use crate::audit::{Audit, audit_run};
 use crate::experiment::{Config, InputSpec, Prepared};
 use crate::report;
-use crate::train::{Architect, Observer, Outcome, Stop, cross_fit, place, train};
+use crate::train::{Architect, Observer, Outcome, Placing, Stop, cross_fit, place, train};
 use cleanest_core::methods::Task;
 use cleanest_engine::Device;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -25,12 +25,13 @@ pub struct Finished {
 impl RunFolder {
     /// Opens the data a configuration asks for, writes what is resolved, trains, and writes what was found.
     pub fn fit(&self, config: &Config, stop: &Stop, observer: &mut dyn Observer) -> Result<Finished, Error> {
+        let placing = Placing::new(config.device.parse()?);
         let data = Prepared::open(config)?;
         for warning in data.train.warnings() {
             observer.note(&format!("warning: {warning}"));
         }
         let mut config = config.resolved(&data.train)?;
-        let (device, why) = place(config.device.parse()?);
+        let (device, why) = placing.wait();
         config.device = device.to_string();
         why.into_iter().for_each(|sentence| observer.note(&sentence));
         // A mistake in the method or the model is better found before anything is written.

@@ -1,5 +1,6 @@
 //! A network for a run, and passes over a set that learn nothing.
 
+use super::placing::place;
 use crate::Error;
 use crate::experiment::Config;
 use cleanest_core::Matrix;
@@ -94,18 +95,6 @@ impl Architect {
             ..cpu::Settings::default()
         };
         Ok(cpu::network(&self.architecture, &settings)?)
-    }
-}
-
-/// The device that is meant, and, where `auto` cannot mean a GPU, a sentence that says why.
-#[must_use]
-pub fn place(device: Device) -> (Device, Option<String>) {
-    if device != Device::Auto {
-        return (device, None);
-    }
-    match cuda::available(0) {
-        Ok(_) => (Device::Cuda(0), None),
-        Err(reason) => (Device::Cpu, Some(format!("training on the CPU: {reason}"))),
     }
 }
 
