@@ -19,6 +19,7 @@ use super::{
     convolve::{Graph, NAMES, Plan, Proposal},
     descriptor::Descriptor,
     memory::DeviceMemory,
+    program::PROFILE,
     queue::Queue,
 };
 use crate::Error;
@@ -116,8 +117,8 @@ impl Plans {
         for (number, plan) in built {
             // One that does not run after all is no candidate.
             let Ok(time) = queue.time(RUNS, || queue.execute(&plan.descriptor, tensors)) else { continue };
-            if std::env::var_os("CLEANEST_GPU_PROFILE").is_some() {
-                eprintln!("plan {number} {time:.4} ms {} {name}", proposals[number].engine());
+            if std::env::var_os(PROFILE).is_some() {
+                eprintln!("plan {number} {time:.4} ms  engine {}: {name}", proposals[number].engine());
             }
             if best.as_ref().is_none_or(|(least, ..)| time < *least) {
                 best = Some((time, number, plan));
