@@ -61,9 +61,11 @@ fn fifty_steps_follow_the_processor_loss_by_loss() {
             "{model} on the processor: losses {:.5} to {:.5}, two ways off by {rounding:.1e}",
             expected[0], expected[49]
         );
-        for (precision, first, all) in
-            [(Precision::F32, 1e-5, 4.0 * rounding), (Precision::Tf32, 2e-3, 0.05), (Precision::Bf16, 2e-3, 0.1)]
-        {
+        for (precision, first, all) in [
+            (Precision::F32, 1e-5, 4.0 * rounding),
+            (Precision::Tf32, 2e-3, 0.05),
+            (Precision::Bf16, 2e-3, 0.1),
+        ] {
             let settings = Settings { batch, optimizer, precision, ..Settings::default() };
             let found = losses(
                 cuda::network(&architecture, &settings).unwrap().as_mut(),
