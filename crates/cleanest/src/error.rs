@@ -48,8 +48,6 @@ pub enum Error {
     Assignment(String),
     #[error("`{key}` must be {expected}: {found}")]
     Range { key: &'static str, expected: &'static str, found: String },
-    #[error("no device is called `{0}`")]
-    Device(String),
 
     #[error("the loss is {loss} at step {step}, with learning rate {rate:e} and rows {rows}")]
     NotFinite { loss: f64, step: u64, rate: f64, rows: String },
@@ -66,6 +64,7 @@ impl Error {
         match self {
             Self::Core(error) => error.hint(),
             Self::Data(error) => error.hint(),
+            Self::Engine(error) => error.hint(),
             Self::InConfig { problem, .. } => problem.hint(),
             Self::Occupied(path) => Some(format!(
                 "name another folder with --out, or go on with `cleanest resume {}`",
@@ -76,7 +75,6 @@ impl Error {
             }
             Self::NotAudited(path) => Some(format!("audit it with `cleanest audit {}`", path.display())),
             Self::UnknownKey { nearest: Some(nearest), .. } => Some(format!("did you mean `{nearest}`?")),
-            Self::Device(_) => Some("there are: auto, cpu".to_owned()),
             Self::NotFinite { .. } | Self::NotFiniteParameter { .. } => {
                 Some("lower the learning rate: --set schedule.rate=...".to_owned())
             }
@@ -90,6 +88,7 @@ impl Error {
         match self {
             Self::Core(error) => error.is_wrong_use(),
             Self::Data(error) => error.is_wrong_use(),
+            Self::Engine(error) => error.is_wrong_use(),
             Self::Write { .. }
             | Self::NotFinite { .. }
             | Self::NotFiniteParameter { .. }

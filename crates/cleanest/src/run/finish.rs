@@ -6,8 +6,9 @@ use crate::Error;
 use crate::audit::{Audit, audit_run};
 use crate::experiment::{Config, InputSpec, Prepared};
 use crate::report;
-use crate::train::{Architect, Observer, Outcome, Stop, cross_fit, train};
+use crate::train::{Architect, Observer, Outcome, Placing, Stop, cross_fit, place, train};
 use cleanest_core::methods::Task;
+use cleanest_engine::Device;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// A run that came to its end.
@@ -24,11 +25,15 @@ pub struct Finished {
 impl RunFolder {
     /// Opens the data a configuration asks for, writes what is resolved, trains, and writes what was found.
     pub fn fit(&self, config: &Config, stop: &Stop, observer: &mut dyn Observer) -> Result<Finished, Error> {
+        let placing = Placing::new(config.device.parse()?);
         let data = Prepared::open(config)?;
         for warning in data.train.warnings() {
             observer.note(&format!("warning: {warning}"));
         }
-        let config = config.resolved(&data.train)?;
+        let mut config = config.resolved(&data.train)?;
+        let (device, why) = placing.wait();
+        config.device = device.to_string();
+        why.into_iter().for_each(|sentence| observer.note(&sentence));
         // A mistake in the method or the model is better found before anything is written.
         let classes = data.train.labels().classes().len();
         config.choice()?.build(&Task { classes, steps: config.steps.unwrap_or(1), seed: config.seed })?;
@@ -42,12 +47,22 @@ impl RunFolder {
         self.finish(&config, data, stop, observer)
     }
 
-    /// Goes on where a run was cut.
-    pub fn resume(&self, stop: &Stop, observer: &mut dyn Observer) -> Result<Finished, Error> {
+    /// Goes on where a run was cut; on another device, if one is named, and then with other rounding.
+    pub fn resume(
+        &self,
+        device: Option<Device>,
+        stop: &Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<Finished, Error> {
         if self.is_complete() {
             return Err(Error::Complete(self.path().to_owned()));
         }
-        let config = self.config()?;
+        let mut config = self.config()?;
+        if let Some(device) = device {
+            let (device, why) = place(device);
+            config.device = device.to_string();
+            why.into_iter().for_each(|sentence| observer.note(&sentence));
+        }
         let data = self.reopened(&config)?;
         self.finish(&config, data, stop, observer)
     }
@@ -78,14 +93,15 @@ impl RunFolder {
         let audit = audit_run(self, (&config.method, folds), &data, (&outcome, cross.as_ref()))?;
         settle(&mut outcome, &audit, config, &data)?;
         let classes = data.train.labels().classes().len();
+        let architect = Architect::new(config, data.train.shape(), classes)?;
         let about = About {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             seed: config.seed,
-            device: format!("cpu, {} threads", rayon::current_num_threads()),
+            device: architect.description()?,
             data: data.train.fingerprint().to_string(),
             test: data.test.as_ref().map(|test| test.fingerprint().to_string()),
             examples: data.train.len(),
-            parameters: Architect::new(config, data.train.shape(), classes)?.parameter_count(),
+            parameters: architect.parameter_count(),
             score: outcome.score.clone(),
             seconds: begun.elapsed().as_secs_f64(),
             finished: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),

@@ -2,15 +2,18 @@
 
 mod checkpoint;
 mod folds;
+mod kept;
 mod memory;
 mod metrics;
 mod observer;
 mod passes;
+mod placing;
 mod stop;
 mod trainer;
 
 pub use folds::{CrossFit, cross_fit};
 pub use observer::{Observer, Progress, Silent};
 pub use passes::{Architect, predict};
+pub use placing::{Placing, place};
 pub use stop::Stop;
 pub use trainer::{Outcome, train};

@@ -1,15 +1,19 @@
 //! A network for a run, and passes over a set that learn nothing.
 
+use super::placing::place;
 use crate::Error;
 use crate::experiment::Config;
 use cleanest_core::Matrix;
 use cleanest_core::methods::maths::Softmax;
 use cleanest_data::{Augment, BatchSettings, Batches, Dataset, Shape, Standardization};
 use cleanest_engine::cpu::{self, Algorithm};
-use cleanest_engine::{Architecture, Input, Mode, Model, ModelOptions, Network, Optimizer};
+use cleanest_engine::cuda::{self, Precision, Selection};
+use cleanest_engine::{Architecture, Device, Input, Kept, Mode, Model, ModelOptions, Network, Optimizer};
 
 /// Examples that are taken through the network at a time when nothing is learnt.
 const CHUNK: usize = 512;
+/// The same for examples that a GPU has: it takes them in batches by itself.
+const KEPT_CHUNK: usize = 1 << 14;
 
 /// Makes the networks of a run.
 #[derive(Clone, Debug)]
@@ -18,6 +22,9 @@ pub struct Architect {
     batch: usize,
     optimizer: Optimizer,
     algorithm: Algorithm,
+    device: Device,
+    precision: Precision,
+    selection: Selection,
 }
 
 impl Architect {
@@ -38,6 +45,9 @@ impl Architect {
             batch: config.batch.unwrap_or(CHUNK),
             optimizer: config.optimizer()?,
             algorithm: if config.convolution == "direct" { Algorithm::Direct } else { Algorithm::Auto },
+            device: place(config.device.parse()?).0,
+            precision: config.precision.parse()?,
+            selection: config.mode.parse()?,
         })
     }
 
@@ -47,8 +57,36 @@ impl Architect {
         self.architecture.parameter_count()
     }
 
+    /// Where its networks run.
+    #[must_use]
+    pub fn device(&self) -> Device {
+        self.device
+    }
+
+    /// Where its networks run, for the record: the device, and on a GPU what decides about the bits.
+    pub fn description(&self) -> Result<String, Error> {
+        let Device::Cuda(ordinal) = self.device else {
+            return Ok(format!("cpu, {} threads", rayon::current_num_threads()));
+        };
+        let (name, versions) = cuda::available(ordinal)?;
+        let (precision, selection) = (self.precision, self.selection);
+        Ok(format!("cuda:{ordinal}, {name}, {precision}, {selection}, {versions}"))
+    }
+
     /// A fresh network.
     pub fn network(&self, seed: u64) -> Result<Box<dyn Network>, Error> {
+        if let Device::Cuda(ordinal) = self.device {
+            let settings = cuda::Settings {
+                ordinal,
+                batch: self.batch,
+                seed,
+                optimizer: self.optimizer,
+                precision: self.precision,
+                selection: self.selection,
+                ..cuda::Settings::default()
+            };
+            return Ok(cuda::network(&self.architecture, &settings)?);
+        }
         let settings = cpu::Settings {
             batch: self.batch,
             seed,
@@ -83,6 +121,21 @@ pub fn predict(
         classes.extend_from_slice(softmax.probabilities().values());
     }
     Ok(Matrix::from_vec(columns.max(1), std::mem::take(classes)))
+}
+
+/// The same for a set that the network keeps, of so many examples.
+pub(super) fn predict_kept(network: &mut dyn Network, set: Kept, examples: usize) -> Result<Matrix, Error> {
+    let rows: Vec<u32> = (0..examples as u32).collect();
+    let (mut logits, mut softmax, mut columns, mut classes) =
+        (Matrix::default(), Softmax::default(), 1, Vec::new());
+    for rows in rows.chunks(KEPT_CHUNK) {
+        let found = network.forward(&Input::Kept { set, rows, crops: &[] }, Mode::Evaluate)?;
+        columns = found.columns();
+        widened(found, &mut logits);
+        softmax.of(&logits);
+        classes.extend_from_slice(softmax.probabilities().values());
+    }
+    Ok(Matrix::from_vec(columns, classes))
 }
 
 /// The logits of the engine as the methods take them.
