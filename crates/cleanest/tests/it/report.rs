@@ -42,6 +42,8 @@ pub(crate) fn record(names: &[&str]) -> AuditRecord {
         posterior: Posterior::Clean,
         probabilities: Provenance::RunningMean,
         temperature: None,
+        explained: None,
+        model_error: 0.0075,
         examples: 100 * classes,
         listed: 10 * classes,
         level: 0.95,
