@@ -33,11 +33,11 @@ impl RunFolder {
         let mut config = config.resolved(&data.train)?;
         let (device, why) = placing.wait()?;
         config.device = device.to_string();
-        why.into_iter().for_each(|sentence| observer.note(&sentence));
         // A mistake in the method or the model is better found before anything is written.
         let classes = data.train.labels().classes().len();
         config.choice()?.build(&Task { classes, steps: config.steps.unwrap_or(1), seed: config.seed })?;
         Architect::new(&config, data.train.shape(), classes)?;
+        why.into_iter().for_each(|sentence| observer.note(&sentence));
         self.write_json(names::INPUT, &InputSpec::of(&config, &data.train))?;
         if let Some(truth) = &data.truth {
             self.write(names::TRUTH, truth.to_json().as_bytes())?;
