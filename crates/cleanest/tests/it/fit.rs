@@ -188,7 +188,7 @@ fn a_folder_that_holds_something_is_never_written_over() {
 #[test]
 fn a_loss_that_is_not_finite_stops_the_run_with_its_step() {
     let folder = tempfile::tempdir().unwrap();
-    let words = "fit digits --method cce --steps 40 --quiet --out run --set schedule.rate=1e38";
+    let words = "fit digits --method cce --steps 40 --quiet --device cpu --out run --set schedule.rate=1e38";
     let refused = said(typed(words).current_dir(folder.path()), 1);
     assert!(refused.starts_with("error: ") && refused.contains("step"), "{refused}");
     assert!(refused.contains("hint: lower the learning rate"), "{refused}");
