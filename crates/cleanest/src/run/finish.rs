@@ -31,7 +31,7 @@ impl RunFolder {
             observer.note(&format!("warning: {warning}"));
         }
         let mut config = config.resolved(&data.train)?;
-        let (device, why) = placing.wait();
+        let (device, why) = placing.wait()?;
         config.device = device.to_string();
         why.into_iter().for_each(|sentence| observer.note(&sentence));
         // A mistake in the method or the model is better found before anything is written.
