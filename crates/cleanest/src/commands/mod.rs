@@ -28,6 +28,7 @@ commands! {
     fit::Fit,
     audit::Audit,
     resume::Resume,
+    sweep::Sweep,
     predict::Predict,
     report::Report,
     plot::Plot,

@@ -8,6 +8,7 @@ mod observer;
 mod passes;
 mod stop;
 mod trainer;
+mod weights;
 
 pub use folds::{CrossFit, cross_fit};
 pub use observer::{Observer, Progress, Silent};

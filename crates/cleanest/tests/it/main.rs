@@ -12,6 +12,7 @@ mod noise;
 mod page;
 mod report;
 mod resume;
+mod sweep;
 
 /// The command that was built with these tests.
 pub(crate) fn cleanest() -> snapbox::cmd::Command {
