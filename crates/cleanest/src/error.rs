@@ -40,6 +40,8 @@ pub enum Error {
     #[error("`{}` cannot hold predictions: its name ends in none of .npy, .csv, .parquet", .0.display())]
     Predictions(PathBuf),
 
+    #[error("figure `{figure}`: {problem}")]
+    Figure { figure: String, problem: String },
     #[error("no key is called `{name}`")]
     UnknownKey { name: String, nearest: Option<String> },
     #[error("`{key}`: {problem}")]

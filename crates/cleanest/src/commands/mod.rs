@@ -29,6 +29,7 @@ commands! {
     audit::Audit,
     resume::Resume,
     sweep::Sweep,
+    table::Table,
     predict::Predict,
     report::Report,
     plot::Plot,
