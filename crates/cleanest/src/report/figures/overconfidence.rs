@@ -70,9 +70,10 @@ fn columns() -> Vec<String> {
     vec!["by Bayes".to_owned(), "by a network".to_owned()]
 }
 
-/// Points of the class they were drawn from.
+/// Points in the triangle, each by the class that Bayes holds most probable.
 fn scatter(toy: &Toy, rows: &Rows, hulls: Vec<Hull<'_>>) -> Drawing {
-    let points = rows.iter().zip(&toy.classes).map(|(&row, &class)| (row, class as usize)).collect();
+    let class = |p: &[f64; 3]| (0..3).fold(0, |best, class| if p[class] > p[best] { class } else { best });
+    let points = rows.iter().zip(&toy.clean[0]).map(|(&row, truth)| (row, class(truth))).collect();
     Simplex { title: "", names: classes(), points, hulls }.draw()
 }
 
