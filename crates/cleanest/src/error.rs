@@ -50,8 +50,6 @@ pub enum Error {
     Assignment(String),
     #[error("`{key}` must be {expected}: {found}")]
     Range { key: &'static str, expected: &'static str, found: String },
-    #[error("no device is called `{0}`")]
-    Device(String),
 
     #[error("`{}` was made with `{key}` {made}, and {asked} is asked for", path.display())]
     OtherSettings { path: PathBuf, key: String, made: String, asked: String },
@@ -75,6 +73,7 @@ impl Error {
         match self {
             Self::Core(error) => error.hint(),
             Self::Data(error) => error.hint(),
+            Self::Engine(error) => error.hint(),
             Self::InConfig { problem, .. } => problem.hint(),
             Self::Occupied(path) => Some(format!(
                 "name another folder with --out, or go on with `cleanest resume {}`",
@@ -90,7 +89,6 @@ impl Error {
             )),
             Self::RunsFailed { .. } => Some("the same command tries them again, and nothing else".to_owned()),
             Self::UnknownKey { nearest: Some(nearest), .. } => Some(format!("did you mean `{nearest}`?")),
-            Self::Device(_) => Some("there are: auto, cpu".to_owned()),
             Self::NotFinite { .. } | Self::NotFiniteParameter { .. } => {
                 Some("lower the learning rate: --set schedule.rate=...".to_owned())
             }
@@ -104,6 +102,7 @@ impl Error {
         match self {
             Self::Core(error) => error.is_wrong_use(),
             Self::Data(error) => error.is_wrong_use(),
+            Self::Engine(error) => error.is_wrong_use(),
             Self::Write { .. }
             | Self::NotFinite { .. }
             | Self::NotFiniteParameter { .. }

@@ -46,6 +46,12 @@ impl Stream {
         Self { key, step, name: hash(name), block: 0, pairs: [0; PAIRS], used: 2 * PAIRS }
     }
 
+    /// The key and the number of the name: with step and place they are all that a device needs to draw the same words.
+    #[must_use]
+    pub fn identity(&self) -> ([u32; 2], u32) {
+        (self.key, self.name)
+    }
+
     /// The four words that belong to one index of this stream, whatever was drawn before: a crop for one image, say.
     #[must_use]
     pub fn at(&self, index: u32) -> [u32; WORDS] {

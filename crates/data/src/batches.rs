@@ -1,7 +1,9 @@
 //! Batches, the next one prepared while the current one trains.
 
+use crate::augment::Crop;
 use crate::order::Order;
 use crate::{Augment, Dataset, Error, Example, Shape, Standardization};
+use std::ops::Range;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 /// What a batch is made of.
@@ -30,6 +32,8 @@ pub struct Batch {
     pub labels: Vec<u32>,
     /// Their numbers, example after example; of an image row by row, the channels of a pixel side by side.
     pub values: Vec<f32>,
+    /// What is learnt from of each image, where that has still to be cut out; else nothing.
+    pub crops: Vec<Crop>,
 }
 
 /// The batches of a set, prepared on a thread of their own.
@@ -37,7 +41,16 @@ pub struct Batch {
 /// With a seed they never end; without, they are one pass in order.
 #[derive(Debug)]
 pub struct Batches {
-    ready: Receiver<Batch>,
+    source: Source,
+}
+
+/// Where batches come from.
+#[derive(Debug)]
+enum Source {
+    /// A thread that prepares them.
+    Thread(Receiver<Batch>),
+    /// Here and now: rows and crops are drawn sooner than a thread is woken.
+    Here { preparation: Box<Preparation>, order: Order, steps: Range<u64> },
 }
 
 impl Batches {
@@ -52,7 +65,16 @@ impl Batches {
             .name("batches".into())
             .spawn(move || Preparation::new(set, settings).run(order, &sender))
             .map_err(Error::Thread)?;
-        Ok(Self { ready })
+        Ok(Self { source: Source::Thread(ready) })
+    }
+
+    /// The same batches by their rows and crops alone, for a device that has the examples and cuts them itself.
+    pub fn by_rows(set: &Dataset, settings: BatchSettings) -> Result<Self, Error> {
+        settings.standardization.check(set.shape())?;
+        let order = settings.order(set.len());
+        let steps = settings.steps(&order);
+        let preparation = Box::new(Preparation::new(set.clone(), settings));
+        Ok(Self { source: Source::Here { preparation, order, steps } })
     }
 }
 
@@ -60,7 +82,13 @@ impl Iterator for Batches {
     type Item = Batch;
 
     fn next(&mut self) -> Option<Batch> {
-        self.ready.recv().ok()
+        match &mut self.source {
+            Source::Thread(ready) => ready.recv().ok(),
+            Source::Here { preparation, order, steps } => {
+                let step = steps.next()?;
+                Some(preparation.rows(step, order.rows(step)))
+            }
+        }
     }
 }
 
@@ -73,9 +101,15 @@ impl BatchSettings {
             None => Order::sequential(examples, self.size),
         }
     }
+
+    /// The steps there are: with a seed they never end.
+    fn steps(&self, order: &Order) -> Range<u64> {
+        self.first_step..if self.seed.is_some() { u64::MAX } else { order.steps_per_epoch() }
+    }
 }
 
 /// Turns rows into batches.
+#[derive(Debug)]
 struct Preparation {
     set: Dataset,
     settings: BatchSettings,
@@ -94,39 +128,49 @@ impl Preparation {
 
     /// Sends batches until nobody takes them any more.
     fn run(&self, mut order: Order, sender: &SyncSender<Batch>) {
-        let end = if self.settings.seed.is_some() { u64::MAX } else { order.steps_per_epoch() };
-        for step in self.settings.first_step..end {
+        for step in self.settings.steps(&order) {
             if sender.send(self.batch(step, order.rows(step))).is_err() {
                 return;
             }
         }
     }
 
-    fn batch(&self, step: u64, rows: &[u32]) -> Batch {
-        let size = self.set.shape().size();
-        let mut values = vec![0.0; rows.len() * size];
-        let stream = Augment::stream(self.settings.seed.unwrap_or(0), step);
-        let mut varied = vec![0; size];
-        for (&row, values) in rows.iter().zip(values.chunks_exact_mut(size)) {
-            match self.set.example(row as usize) {
-                Example::Row(numbers) => self.settings.standardization.row(numbers, values),
-                Example::Image(pixels) if self.settings.augment == Augment::default() => {
-                    self.pixels(pixels, values);
-                }
-                Example::Image(pixels) => {
-                    let crop = self.settings.augment.draw(&stream, row);
-                    self.settings.augment.apply(crop, pixels, self.set.shape(), &mut varied);
-                    self.pixels(&varied, values);
-                }
-            }
-        }
+    /// Rows, labels and crops.
+    fn rows(&self, step: u64, rows: &[u32]) -> Batch {
         let labels = self.set.labels().indices();
         let labels = if labels.is_empty() {
             Vec::new()
         } else {
             rows.iter().map(|&row| labels[row as usize]).collect()
         };
-        Batch { step, rows: rows.to_vec(), labels, values }
+        let stream = Augment::stream(self.settings.seed.unwrap_or(0), step);
+        let varied =
+            self.settings.augment != Augment::default() && matches!(self.set.shape(), Shape::Image { .. });
+        let crop = |&row: &u32| self.settings.augment.draw(&stream, row);
+        let crops = if varied { rows.iter().map(crop).collect() } else { Vec::new() };
+        Batch { step, rows: rows.to_vec(), labels, values: Vec::new(), crops }
+    }
+
+    /// The same with the numbers of the examples.
+    fn batch(&self, step: u64, rows: &[u32]) -> Batch {
+        let size = self.set.shape().size();
+        let mut values = vec![0.0; rows.len() * size];
+        let batch = self.rows(step, rows);
+        let mut crops = batch.crops.iter();
+        let mut varied = vec![0; size];
+        for (&row, values) in rows.iter().zip(values.chunks_exact_mut(size)) {
+            match self.set.example(row as usize) {
+                Example::Row(numbers) => self.settings.standardization.row(numbers, values),
+                Example::Image(pixels) => match crops.next() {
+                    None => self.pixels(pixels, values),
+                    Some(&crop) => {
+                        self.settings.augment.apply(crop, pixels, self.set.shape(), &mut varied);
+                        self.pixels(&varied, values);
+                    }
+                },
+            }
+        }
+        Batch { values, crops: Vec::new(), ..batch }
     }
 
     fn pixels(&self, pixels: &[u8], values: &mut [f32]) {

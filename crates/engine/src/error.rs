@@ -1,6 +1,6 @@
 //! Every mistake a user of this crate can make.
 
-use crate::architecture::Shape;
+use crate::{architecture::Shape, cuda::Unavailable};
 
 /// A mistake in what was asked, said so that it can be mended.
 #[derive(Debug, thiserror::Error)]
@@ -109,9 +109,70 @@ pub enum Error {
         /// What was asked for.
         found: String,
     },
+    /// No device goes by this name.
+    #[error("no device is called `{found}`")]
+    Device {
+        /// The name that was asked for.
+        found: String,
+    },
+    /// There is no GPU to work with.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+    /// A network does not fit into the memory of the GPU.
+    #[error("a batch of {batch} needs {} of GPU memory, and {} are free", gigabytes(*needed), gigabytes(*free))]
+    Memory {
+        /// Examples of the batch.
+        batch: usize,
+        /// Bytes the network would take.
+        needed: usize,
+        /// Bytes that are free.
+        free: usize,
+        /// The largest batch that would fit, if one would.
+        fits: Option<usize>,
+    },
+    /// The GPU, or a library that drives it, refused to do something it should be able to do.
+    #[error("the GPU failed at {call}: {problem}")]
+    Cuda {
+        /// What was tried.
+        call: &'static str,
+        /// What it answered.
+        problem: String,
+    },
+    /// A batch names rows of a set the network does not keep.
+    #[error("rows of a set were asked for that the network does not keep")]
+    NotKept,
+}
+
+/// Bytes for a person.
+fn gigabytes(bytes: usize) -> String {
+    format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
 }
 
 impl Error {
+    /// The cure, where one is known.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Device { .. } => Some("there are: auto, cpu, cuda:N".to_owned()),
+            Self::Unavailable(reason) => Some(reason.hint()),
+            Self::Memory { fits: Some(fits), .. } => {
+                Some(format!("a batch of {fits} would fit: --batch {fits}"))
+            }
+            Self::Memory { fits: None, .. } => Some("no batch would fit: train with --device cpu".to_owned()),
+            _ => None,
+        }
+    }
+
+    /// Whether what was asked has to be mended, rather than the machine it was asked of.
+    #[must_use]
+    pub fn is_wrong_use(&self) -> bool {
+        match self {
+            Self::Unavailable(reason) => matches!(reason, Unavailable::NoSuchGpu { .. }),
+            Self::Memory { .. } | Self::Cuda { .. } => false,
+            _ => true,
+        }
+    }
+
     /// A layer that does not fit the shape it is given.
     pub(crate) fn layer(layer: &str, expected: impl Into<String>, found: Shape) -> Self {
         Self::Layer { layer: layer.into(), expected: expected.into(), found: found.to_string() }

@@ -1,6 +1,6 @@
 //! What every back end offers: images in, logits out, gradient in, step.
 
-use crate::{Error, Matrix, Parameters};
+use crate::{Error, Matrix, Parameters, Shape};
 
 /// A batch of examples as they are stored.
 #[derive(Clone, Copy, Debug)]
@@ -14,9 +14,52 @@ pub enum Input<'a> {
     },
     /// Rows of numbers, taken as they are; an image is height by width by channels.
     Rows(&'a [f32]),
+    /// Examples of a set that the network keeps.
+    Kept {
+        /// The set.
+        set: Kept,
+        /// Which of its examples, in this order.
+        rows: &'a [u32],
+        /// What is learnt from of each image; the whole image where there is nothing.
+        crops: &'a [Crop],
+    },
 }
 
-/// The mean and the deviation of each channel, on the scale where a pixel lies between 0 and 1.
+/// A whole set of examples, to be kept where the network runs.
+#[derive(Clone, Copy, Debug)]
+pub enum Set<'a> {
+    /// Images of one byte a channel; each pixel becomes (x / 255 - mean) / deviation.
+    Images {
+        /// The images, one after the other.
+        pixels: &'a [u8],
+        /// How the channels are brought to one scale.
+        normalization: &'a Normalization,
+    },
+    /// Rows of numbers; each becomes (x - mean) / deviation, and 0 where it is missing (NaN).
+    Rows {
+        /// The rows, one after the other.
+        numbers: &'a [f32],
+        /// The mean and the deviation of each number of a row.
+        normalization: &'a Normalization,
+    },
+}
+
+/// A set that a network keeps: what [`Network::keep`] gave for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept(pub(crate) usize);
+
+/// The piece of an image that is learnt from; what lies outside of the image is black.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Crop {
+    /// Rows of the image above it; fewer than none where it begins outside.
+    pub top: i16,
+    /// Columns left of it.
+    pub left: i16,
+    /// Whether it is turned left to right.
+    pub flipped: bool,
+}
+
+/// The mean and the deviation of each channel, where a pixel lies between 0 and 1, or of each number of a row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Normalization {
     /// Mean of each channel; none at all stands for zeros.
@@ -25,8 +68,40 @@ pub struct Normalization {
     pub deviation: Vec<f32>,
 }
 
+impl Input<'_> {
+    /// How many examples of this shape there are, if there is a whole number of them.
+    pub(crate) fn examples(&self, shape: Shape) -> Result<usize, Error> {
+        let length = match self {
+            Self::Images { pixels, .. } => pixels.len(),
+            Self::Rows(numbers) => numbers.len(),
+            Self::Kept { .. } => return Err(Error::NotKept),
+        };
+        if length == 0 || !length.is_multiple_of(shape.size()) {
+            let expected = format!("examples of {shape} has a multiple of {} numbers", shape.size());
+            return Err(Error::Input { expected, found: length.to_string() });
+        }
+        if let Self::Images { normalization, .. } = self {
+            normalization.check(shape.channels)?;
+        }
+        Ok(length / shape.size())
+    }
+}
+
+impl Normalization {
+    /// Refuses constants that are neither none nor one for each channel.
+    pub(crate) fn check(&self, channels: usize) -> Result<(), Error> {
+        for (what, numbers) in [("mean", &self.mean), ("deviation", &self.deviation)] {
+            if !numbers.is_empty() && numbers.len() != channels {
+                let expected = format!("images has a {what} for each of {channels} channels, or none");
+                return Err(Error::Input { expected, found: numbers.len().to_string() });
+            }
+        }
+        Ok(())
+    }
+}
+
 /// What a pass through the network is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// Statistics of the batch, dropout, and everything kept that `backward` needs.
     Train,
@@ -62,4 +137,10 @@ pub trait Network: Send {
 
     /// The gradient of the input of the last training batch, where the network was asked to compute it.
     fn input_gradient(&self) -> Result<Matrix, Error>;
+
+    /// Keeps a set where the network runs, so that a batch of it can be named by its rows. None where that would gain
+    /// nothing, or where there is no room for it: batches then come from the host as before.
+    fn keep(&mut self, _set: &Set<'_>) -> Result<Option<Kept>, Error> {
+        Ok(None)
+    }
 }

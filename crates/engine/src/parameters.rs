@@ -6,6 +6,9 @@ use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 
 use crate::Error;
 
+/// The name under which the number of steps is kept beside the optimizer's memories.
+const STEP: &str = "step";
+
 /// Numbers with a shape, laid out row after row as PyTorch lays them out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor {
@@ -59,6 +62,25 @@ impl Parameters {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.tensors.is_empty()
+    }
+
+    /// Keeps how many steps an optimizer has made, beside what it remembers.
+    pub(crate) fn put_steps(&mut self, steps: u64) {
+        // Single precision counts to sixteen million; two numbers count on from there.
+        let (high, low) = (steps >> 24, steps & 0xff_ffff);
+        self.insert(STEP, Tensor { shape: vec![2], values: vec![low as f32, high as f32] });
+    }
+
+    /// How many steps an optimizer had made.
+    pub(crate) fn steps(&self) -> Result<u64, Error> {
+        let Some(step) = self.tensor(STEP) else {
+            return Err(Error::ParameterMissing { name: STEP.into(), expected: vec![2] });
+        };
+        let &[low, high] = &step.values[..] else {
+            let (name, found) = (STEP.into(), step.shape.clone());
+            return Err(Error::ParameterShape { name, expected: vec![2], found });
+        };
+        Ok(low as u64 | ((high as u64) << 24))
     }
 
     /// The tensors as the bytes of a safetensors file.

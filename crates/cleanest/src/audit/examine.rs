@@ -7,7 +7,7 @@ use super::record::{
 };
 use crate::Error;
 use cleanest_core::Matrix;
-use cleanest_core::audit::{Best, Census, Channel, Counted, Joint, MODEL_ERROR, Pick, Prune, Tally, Undo};
+use cleanest_core::audit::{Best, Census, Channel, Counted, Joint, Pick, Prune, Tally, Undo};
 use cleanest_core::estimate::frequencies;
 use cleanest_core::noise::{Dirichlet, Transition};
 use serde::{Deserialize, Serialize};
@@ -28,6 +28,10 @@ pub struct Question {
     pub noise: Option<KnownNoise>,
     /// The temperature the probabilities were brought to, if they were.
     pub temperature: Option<f64>,
+    /// The share of the uncertainty about the labels that the probabilities explain, where it was looked at.
+    pub explained: Option<f64>,
+    /// By how much the share of wrong labels is usually off because the model is.
+    pub model_error: f64,
     /// Which examples confident learning cuts.
     pub prune: Prune,
     /// What confident learning ranks them by.
@@ -56,6 +60,20 @@ pub enum Rank {
     SelfConfidence,
     /// That less the probability of the most probable other class, least first.
     NormalizedMargin,
+}
+
+impl Rank {
+    /// What an example is ranked by, least first.
+    fn of(self, probabilities: &[f64], label: u32) -> f64 {
+        let own = probabilities[label as usize];
+        match self {
+            Self::SelfConfidence => own,
+            Self::NormalizedMargin => {
+                let others = probabilities.iter().enumerate().filter(|(class, _)| *class != label as usize);
+                own - others.map(|(_, &p)| p).fold(0.0, f64::max)
+            }
+        }
+    }
 }
 
 impl std::str::FromStr for Rank {
@@ -112,7 +130,7 @@ impl Question {
             None => Some(census.soft()),
         };
         let counts = counts.map(smoothed).transpose()?;
-        let (each, all) = tally.wrong(counts.as_ref(), self.level, MODEL_ERROR);
+        let (each, all) = tally.wrong(counts.as_ref(), self.level, self.model_error);
         let cutoff = tally.cutoff(SHARES[SHARES.len() - 1]);
         let mut findings = table.pass(|| FindingPass { channel: &channel, cutoff, found: Vec::new() })?.found;
         findings.sort_by(|a, b| b.wrong.total_cmp(&a.wrong).then(a.row.cmp(&b.row)));
@@ -141,7 +159,7 @@ impl Question {
         }
         let findings = self.look_closer(table, &rows, &noise)?;
         let expected = joint.transposed();
-        let (each, all) = confident_counts(&counted, &joint, self.level);
+        let (each, all) = confident_counts(&counted, &joint, (self.level, self.model_error));
         let counts = smoothed(expected.clone())?;
         let confident = Confident {
             thresholds: thresholds.values(),
@@ -176,8 +194,7 @@ impl Question {
         if rows.len() > self.list {
             let mut best = Best::new(self.list);
             table.select(rows, |row, probabilities, label| {
-                let finding = Finding::new((row, probabilities, label), probabilities);
-                best.offer(Pick::new(-f64::from(rank(&finding)), row, false));
+                best.offer(Pick::new(-self.rank.of(probabilities, label), row, false));
             })?;
             listed = best.picks().iter().map(Pick::row).collect();
             listed.sort_unstable();
@@ -222,9 +239,11 @@ impl Question {
             posterior: self.posterior,
             probabilities: self.provenance.clone(),
             temperature: self.temperature,
+            explained: self.explained,
             examples: census.given().iter().sum::<u64>() as usize,
             listed: 0,
             level: self.level,
+            model_error: self.model_error,
             wrong: Estimate { expected: 0.0, low: 0.0, high: 0.0 },
             classes: self.classes.iter().enumerate().map(class).collect(),
             transition,
@@ -261,14 +280,18 @@ fn intervals(noise: &Transition, counts: Option<&Dirichlet>, level: f64) -> Resu
 
 /// How many labels are wrong by the confident joint: a share of each label's examples, known as well as a share of its
 /// confident examples can be.
-fn confident_counts(counted: &Joint, joint: &Matrix, level: f64) -> (Vec<Counted>, Counted) {
+fn confident_counts(
+    counted: &Joint,
+    joint: &Matrix,
+    (level, model_error): (f64, f64),
+) -> (Vec<Counted>, Counted) {
     let width = cleanest_core::stats::normal_quantile(0.5 + level / 2.0);
     let bounded = |expected: f64, variance: f64, most: f64| {
         let reach = width * variance.sqrt();
         Counted { expected, low: (expected - reach).max(0.0), high: (expected + reach).min(most) }
     };
     let examples: f64 = joint.values().iter().sum();
-    let model = (MODEL_ERROR * examples).powi(2);
+    let model = (model_error * examples).powi(2);
     let (mut each, mut expected, mut variance) = (Vec::new(), 0.0, model);
     for (label, (row, counts)) in joint.iter_rows().zip(counted.counts()).enumerate() {
         let given: f64 = row.iter().sum();

@@ -3,6 +3,7 @@
 use super::examine::{Audit, KnownNoise, Question, Rank};
 use super::passes::Table;
 use super::record::{AuditRecord, Posterior, Provenance};
+use super::record::{EXPLAINED, OVERCONFIDENT};
 use super::score::Truth;
 use super::suspects::{Sources, Suspects};
 use crate::Error;
@@ -10,9 +11,12 @@ use crate::experiment::Prepared;
 use crate::run::{RunFolder, files::npy_of, names};
 use crate::train::{CrossFit, Outcome};
 use cleanest_core::Matrix;
-use cleanest_core::audit::{Prune, calibrated};
+use cleanest_core::audit::{
+    Block, Calibrated, Channel, MODEL_ERROR, Prune, Tally, calibrated, calibrated_to,
+};
 use cleanest_core::estimate::{Posteriors, frequencies, soft_confusion};
 use cleanest_core::noise::Transition;
+use cleanest_core::stats::normal_quantile;
 use cleanest_data::probabilities::{Probabilities, Values};
 use cleanest_data::{Labels, Options};
 
@@ -33,10 +37,10 @@ pub fn audit_run(
     let mut question = question(labels, posterior_of(method));
     let posteriors = match cross {
         Some(cross) if question.posterior == Posterior::Clean => {
-            let seen = Posteriors::new(&cross.probabilities, labels.indices())?;
-            let start = frequencies(soft_confusion(&seen));
-            let found = calibrated(&cross.probabilities, labels.indices(), &start);
+            let (found, model_error) = fitted_to(cross, labels)?;
             question.temperature = Some(found.temperature);
+            question.explained = Some(found.explained);
+            question.model_error = model_error;
             question.noise = Some(KnownNoise { transition: named(found.noise, labels)?, fitted: true });
             found.probabilities
         }
@@ -48,6 +52,40 @@ pub fn audit_run(
     let posteriors = as_kept(&posteriors);
     run.write(names::POSTERIORS, &npy_of(&posteriors))?;
     finish(run, &question, data, &posteriors)
+}
+
+/// Temperature and noise as the labels of unseen examples have them, and how far the share of wrong labels may be off.
+///
+/// Networks that are far too sure of what they have not seen, or that explain hardly anything of the labels, know the
+/// classes badly, and then nobody can tell their mistakes from wrong labels: the fit takes all for wrong labels, and the noise that was learnt in training none. Half
+/// way between, the bounds reach both.
+fn fitted_to(cross: &CrossFit, labels: &Labels) -> Result<(Calibrated, f64), Error> {
+    let (probabilities, given) = (&cross.probabilities, labels.indices());
+    let start = frequencies(soft_confusion(&Posteriors::new(probabilities, given)?));
+    let fit = calibrated(probabilities, given, &start);
+    if fit.temperature <= OVERCONFIDENT && fit.explained >= EXPLAINED {
+        return Ok((fit, MODEL_ERROR));
+    }
+    // Where next to nothing is explained, the labels may as well all be right.
+    let identity = Transition::new(Matrix::identity(fit.noise.classes()))?;
+    let least = if fit.explained < EXPLAINED { &identity } else { &cross.transition };
+    let learnt = calibrated_to(probabilities, given, least);
+    let both = fit.noise.matrix().values().iter().zip(learnt.noise.matrix().values());
+    let between = both.map(|(fit, learnt)| f64::midpoint(*fit, *learnt)).collect();
+    let between = Transition::new(Matrix::from_vec(fit.noise.classes(), between))?;
+    let reach = (share_wrong(&fit, given) - share_wrong(&learnt, given)).abs() / 2.0;
+    let model_error = (reach / normal_quantile(0.5 + LEVEL / 2.0)).max(MODEL_ERROR);
+    let found = calibrated_to(probabilities, given, &between);
+    Ok((Calibrated { temperature: fit.temperature.max(found.temperature), ..found }, model_error))
+}
+
+/// The expected share of wrong labels.
+fn share_wrong(found: &Calibrated, given: &[u32]) -> f64 {
+    let channel = Channel::new(&found.noise);
+    let mut tally = Tally::new(found.noise.classes());
+    let values = found.probabilities.values();
+    tally.count(&Block::trusted((values, given), found.noise.classes(), 0), &channel);
+    tally.wrong(None, LEVEL, 0.0).1.expected / given.len().max(1) as f64
 }
 
 /// Audits a finished run once more, with other questions or another truth.
@@ -63,6 +101,8 @@ pub fn re_audit(
         question.posterior = before.posterior;
         question.provenance = before.probabilities.clone();
         question.temperature = before.temperature;
+        question.explained = before.explained;
+        question.model_error = before.model_error;
         question.noise = before.temperature.map(|_| fitted(before, labels)).transpose()?;
     }
     change(&mut question)?;
@@ -84,6 +124,8 @@ fn question(labels: &Labels, posterior: Posterior) -> Question {
         classes: labels.classes().names().to_vec(),
         noise: None,
         temperature: None,
+        explained: None,
+        model_error: MODEL_ERROR,
         prune: Prune::default(),
         rank: Rank::default(),
         level: LEVEL,

@@ -2,6 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Networks that have to be made this much less sure of what they have not seen know the classes badly.
+pub(super) const OVERCONFIDENT: f64 = 1.5;
+/// And so do networks that explain less than this share of what is uncertain about the labels.
+pub(super) const EXPLAINED: f64 = 0.1;
+
 /// What an audit found. `docs/reference/run-folder.md` specifies it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AuditRecord {
@@ -13,12 +18,16 @@ pub struct AuditRecord {
     pub probabilities: Provenance,
     /// The temperature that P(wrong) was calibrated with, where it was.
     pub temperature: Option<f64>,
+    /// The share of the uncertainty about the labels that networks explain which have not seen them.
+    pub explained: Option<f64>,
     /// Examples that were audited.
     pub examples: usize,
     /// Examples on the list of suspects.
     pub listed: usize,
     /// The probability with which each interval is meant to hold.
     pub level: f64,
+    /// By how much the share of wrong labels is taken to be off, one deviation, because the model is.
+    pub model_error: f64,
     /// How many labels are wrong.
     pub wrong: Estimate,
     /// What was found of each class, in the order of the classes.
@@ -54,6 +63,16 @@ impl AuditRecord {
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
+        if let (Some(temperature), Some(explained)) = (self.temperature, self.explained)
+            && (temperature > OVERCONFIDENT || explained < EXPLAINED)
+        {
+            warnings.push(format!(
+                "the networks know the classes badly: of examples they have not seen they explain {:.0} % of what is \
+                 uncertain about the labels (at temperature {temperature:.1}). Their own mistakes look like wrong labels; \
+                 more data or another model would help",
+                100.0 * explained
+            ));
+        }
         for (at, class) in self.classes.iter().enumerate() {
             if class.given == 0 {
                 warnings.push(format!(

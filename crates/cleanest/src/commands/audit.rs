@@ -9,7 +9,7 @@ use cleanest::audit::{
 use cleanest::experiment::Prepared;
 use cleanest::report;
 use cleanest::run::{RunFolder, names};
-use cleanest_core::audit::Prune;
+use cleanest_core::audit::{MODEL_ERROR, Prune};
 use cleanest_core::noise::Transition;
 use cleanest_data::probabilities::{GivenLabels, Probabilities};
 use cleanest_data::{Options, labels};
@@ -147,6 +147,8 @@ impl Audit {
             classes: classes.names().to_vec(),
             noise: self.known()?,
             temperature: None,
+            explained: None,
+            model_error: MODEL_ERROR,
             prune: Prune::default(),
             rank: Rank::default(),
             level: self.level,

@@ -40,9 +40,15 @@ pub(crate) struct Fit {
     /// Seed of everything that is drawn
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Where to train: auto or cpu
+    /// Where to train: auto, cpu or cuda:N
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
+    /// In what precision a GPU computes: bf16, tf32 or f32
+    #[arg(long, value_name = "PRECISION")]
+    precision: Option<String>,
+    /// How a GPU's plans are selected: reproducible or tuned
+    #[arg(long, value_name = "MODE")]
+    mode: Option<String>,
     /// A TOML file with these settings and all others
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -86,6 +92,8 @@ impl Fit {
             ("folds", self.folds.map(number)),
             ("seed", self.seed.map(number)),
             ("device", self.device.map(Value::String)),
+            ("precision", self.precision.map(Value::String)),
+            ("mode", self.mode.map(Value::String)),
         ];
         for (key, value) in given {
             if let Some(value) = value {
@@ -140,6 +148,7 @@ pub(super) fn free(name: &str) -> PathBuf {
 
 /// What was found, in a few lines.
 pub(super) fn say(run: &RunFolder, found: &Finished) -> anyhow::Result<()> {
+    found.audit.record.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
     let mut out = std::io::stdout().lock();
     let (score, percent) = (&found.outcome.score, |share: f64| format!("{:.1} %", 100.0 * share));
     if let Some(audit) = &found.audit {

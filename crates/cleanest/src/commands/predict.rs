@@ -15,13 +15,17 @@ pub(crate) struct Predict {
     /// Where the predictions go: .npy (probabilities), .csv or .parquet
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
+    /// Where to compute: auto, cpu or cuda:N
+    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    device: String,
 }
 
 impl Predict {
     /// Reads the examples as the training set was read, and writes the probabilities of their classes.
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let run = RunFolder::open(&self.run)?;
-        let (config, input, model) = (run.config()?, run.input()?, run.model()?);
+        let (mut config, input, model) = (run.config()?, run.input()?, run.model()?);
+        config.device.clone_from(&self.device);
         let set = open(&self.input, &input.read)?;
         let expected = match input.shape[..] {
             [height, width, channels] => Shape::Image { height, width, channels },

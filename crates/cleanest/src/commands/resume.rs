@@ -11,6 +11,9 @@ use std::path::PathBuf;
 pub(crate) struct Resume {
     /// The run folder
     run: PathBuf,
+    /// Where to go on: auto, cpu or cuda:N; elsewhere than before, rounding differs [default: where it was cut]
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<String>,
     /// Show nothing but errors and the result
     #[arg(long)]
     quiet: bool,
@@ -27,7 +30,8 @@ impl Resume {
             return Ok(());
         }
         let stop = Stop::on_signals()?;
-        let finished = run.resume(&stop, &mut Shown::new(self.quiet))?;
+        let device = self.device.as_deref().map(str::parse).transpose().map_err(cleanest::Error::Engine)?;
+        let finished = run.resume(device, &stop, &mut Shown::new(self.quiet))?;
         say(&run, &finished)
     }
 }

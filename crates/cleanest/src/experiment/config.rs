@@ -5,7 +5,8 @@ use cleanest_core::methods::Choice;
 use cleanest_core::nearest;
 use cleanest_core::noise::Noise;
 use cleanest_data::{Augment, Options, Standardization};
-use cleanest_engine::{Optimizer, Schedule};
+use cleanest_engine::cuda::{Precision, Selection};
+use cleanest_engine::{Device, Optimizer, Schedule};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -40,8 +41,12 @@ pub struct Config {
     pub folds: Option<usize>,
     /// Seed of everything that is drawn.
     pub seed: u64,
-    /// Where to train: `auto` or `cpu`.
+    /// Where to train: `auto`, `cpu` or `cuda:N`.
     pub device: String,
+    /// In what precision a GPU computes: `bf16`, `tf32` or `f32`.
+    pub precision: String,
+    /// How a GPU's plans are selected: `reproducible` or `tuned`.
+    pub mode: String,
     /// How convolutions are computed on the CPU: `auto` or `direct`.
     pub convolution: String,
     /// How many times a stage is evaluated, its end included.
@@ -97,6 +102,8 @@ impl Default for Config {
             folds: None,
             seed: 0,
             device: "auto".into(),
+            precision: Precision::default().to_string(),
+            mode: Selection::default().to_string(),
             convolution: "auto".into(),
             evaluations: 10,
             checkpoint_steps: 500,
@@ -184,9 +191,9 @@ impl Config {
         }
         at_least_one("evaluations", Some(self.evaluations))?;
         at_least_one("checkpoint_steps", Some(self.checkpoint_steps))?;
-        if !matches!(self.device.as_str(), "auto" | "cpu") {
-            return Err(Error::Device(self.device.clone()));
-        }
+        self.device.parse::<Device>()?;
+        self.precision.parse::<Precision>()?;
+        self.mode.parse::<Selection>()?;
         if !matches!(self.convolution.as_str(), "auto" | "direct") {
             let found = self.convolution.clone();
             return Err(Error::Range { key: "convolution", expected: "`auto` or `direct`", found });

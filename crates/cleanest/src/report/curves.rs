@@ -2,6 +2,7 @@
 
 use super::draw::{Chart, Look, Series};
 use super::facts::{Facts, Metric};
+use super::words::{count, percent};
 use maud::{Markup, html};
 
 pub(super) fn section(facts: &Facts<'_>) -> Option<Markup> {
@@ -9,7 +10,15 @@ pub(super) fn section(facts: &Facts<'_>) -> Option<Markup> {
     if charts.is_empty() {
         return None;
     }
+    let score = facts.about.as_ref().map(|about| &about.score);
+    let best = score.and_then(|score| Some((score.accuracy?, score.best_accuracy?, score.best_step?)));
     Some(html! {
+        @if let Some((last, best, step)) = best {
+            p {
+                "After the last step the network gets " strong { (percent(last)) } " of the clean test labels right (at best "
+                (percent(best)) ", at step " (count(step as usize)) ")."
+            }
+        }
         div.figures { @for (_, chart) in &charts { figure { (chart.draw().inline()) } } }
         @if facts.metrics.iter().any(|metric| metric.agreement.is_some()) {
             p.quiet {
@@ -76,4 +85,23 @@ fn places(metrics: &[Metric]) -> Vec<f64> {
 fn stage_ends(metrics: &[Metric], places: &[f64]) -> Vec<f64> {
     let ends = metrics.windows(2).zip(places).filter(|(pair, _)| pair[0].stage != pair[1].stage);
     ends.map(|(_, &place)| place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn metric(stage: usize, step: u64) -> Metric {
+        Metric { stage, step, loss: 1.0, accuracy: None, agreement: None, noise_rate: None }
+    }
+
+    #[test]
+    fn a_second_stage_goes_on_where_the_first_ended() {
+        let metrics = [metric(0, 50), metric(0, 100), metric(1, 50), metric(1, 100)];
+        assert_eq!(places(&metrics), [50.0, 100.0, 150.0, 200.0]);
+        let charts = charts(&metrics, Some(0.4));
+        let names: Vec<&str> = charts.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, ["loss"], "what was never measured is not drawn");
+        assert_eq!(charts[0].1.marks, [100.0]);
+    }
 }

@@ -7,6 +7,7 @@ use super::words::{bar, count, name, probability};
 use crate::audit::Suspect;
 use crate::run::names;
 use maud::{Markup, html};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Examples that are shown; the list has them all.
@@ -16,18 +17,22 @@ const TOP: usize = 100;
 /// Bytes of examples after which no more are shown, so that the page opens at once.
 const LARGEST: usize = 2_500_000;
 
-/// Which suspects are shown: the most suspicious ones, and the first of each pair of label and suggestion.
+/// Which suspects are shown: the most suspicious ones, and the first of each pair of label and suggestion, beginning
+/// with the pairs that are seen most often.
 pub(super) fn chosen(suspects: &[Suspect]) -> Vec<Suspect> {
+    let pair = |suspect: &Suspect| (suspect.given, suspect.suggested);
+    let mut sizes: BTreeMap<(u32, u32), usize> = BTreeMap::new();
+    suspects.iter().for_each(|suspect| *sizes.entry(pair(suspect)).or_default() += 1);
     let mut seen: BTreeMap<(u32, u32), usize> = BTreeMap::new();
-    let mut places: Vec<(usize, usize)> = Vec::with_capacity(suspects.len());
-    for (at, suspect) in suspects.iter().enumerate() {
-        let of_pair = seen.entry((suspect.given, suspect.suggested)).or_default();
-        places.push((if at < TOP { 0 } else { *of_pair }, at));
+    let mut order = |(at, suspect): (usize, &Suspect)| {
+        let of_pair = seen.entry(pair(suspect)).or_default();
         *of_pair += 1;
-    }
-    places.sort_unstable();
-    places.truncate(MOST);
-    let mut places: Vec<usize> = places.into_iter().map(|(_, at)| at).collect();
+        let turn = if at < TOP { 0 } else { *of_pair };
+        (turn, Reverse(sizes[&pair(suspect)]), at)
+    };
+    let mut order: Vec<_> = suspects.iter().enumerate().map(&mut order).collect();
+    order.sort_unstable();
+    let mut places: Vec<usize> = order.into_iter().take(MOST).map(|(.., at)| at).collect();
     places.sort_unstable();
     places.into_iter().map(|at| suspects[at].clone()).collect()
 }
@@ -57,7 +62,7 @@ pub(super) fn section(facts: &Facts<'_>) -> Markup {
 /// An entry for each example, with its picture or its numbers where they are at hand.
 fn entries(facts: &Facts<'_>, top: &[Suspect]) -> (Vec<Markup>, bool) {
     let Some(data) = facts.data else {
-        return (top.iter().enumerate().map(|(at, suspect)| row(facts, at, suspect)).collect(), false);
+        return (top.iter().map(|suspect| row(facts, suspect)).collect(), false);
     };
     let evidence = Evidence::new(data, top);
     let mut bytes = 0;
@@ -161,7 +166,6 @@ fn table(entries: &[Markup]) -> Markup {
         div.wide role="region" aria-label="Table of the suspects" tabindex="0" {
             table.suspects {
                 thead { tr {
-                    th scope="col" .number { "Place" }
                     th scope="col" { "Example" }
                     th scope="col" { "Given" }
                     th scope="col" { "Suggested" }
@@ -174,10 +178,9 @@ fn table(entries: &[Markup]) -> Markup {
     }
 }
 
-fn row(facts: &Facts<'_>, at: usize, suspect: &Suspect) -> Markup {
+fn row(facts: &Facts<'_>, suspect: &Suspect) -> Markup {
     html! {
         tr data-given=(suspect.given) data-suggested=(suspect.suggested) data-abstains=(suspect.abstains) {
-            td.number.quiet { (at + 1) }
             th scope="row" { (source(suspect)) }
             td { (name(facts.name(suspect.given))) }
             td { strong { (name(facts.name(suspect.suggested))) } @if suspect.abstains { " " (close()) } }

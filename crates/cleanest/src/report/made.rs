@@ -5,9 +5,15 @@ use super::words::{count, day, duration, name};
 use crate::audit::{Posterior, Provenance};
 use maud::{Markup, html};
 
+/// Warnings about the data that are shown.
+const WARNINGS: usize = 5;
+
 pub(super) fn section(facts: &Facts<'_>) -> Markup {
     html! {
         dl.made { @for (what, value) in lines(facts) { div { dt { (what) } dd { (value) } } } }
+        @if let Some(data) = facts.data {
+            @for warning in data.warnings().iter().take(WARNINGS) { p.warning { strong { "Note: " } (warning) "." } }
+        }
         @if let Some(settings) = &facts.settings {
             details {
                 summary { "Every setting (config.toml)" }

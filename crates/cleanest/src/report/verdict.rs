@@ -58,9 +58,10 @@ fn warnings(facts: &Facts<'_>) -> Markup {
 
 /// How far down the list one has to go.
 fn next(facts: &Facts<'_>) -> Markup {
-    if facts.audit.wrong.high < 0.5 || facts.audit.to_check.is_empty() {
+    if facts.audit.listed == 0 {
         return html! {};
     }
+    let sizes = &facts.audit.to_check;
     html! {
         div.next {
             div {
@@ -76,15 +77,15 @@ fn next(facts: &Facts<'_>) -> Markup {
                     " writes a table of cleaned labels; " code { "--fix drop" } " leaves those examples out."
                 }
             }
-            table.steps {
+            @if !sizes.is_empty() { table.steps {
                 caption { "How much of the list to check" }
                 thead { tr {
                     th scope="col" .number { "Wrong labels found" }
                     th scope="col" .number { "Check the first" }
                     th scope="col" .number { "Of all" }
                 } }
-                tbody { @for size in &facts.audit.to_check { (step(size, facts.audit.examples)) } }
-            }
+                tbody { @for size in sizes { (step(size, facts.audit.examples)) } }
+            } }
         }
     }
 }

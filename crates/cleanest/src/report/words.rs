@@ -73,7 +73,7 @@ pub(super) fn doubted(estimate: Estimate) -> String {
     let (below, above) = (estimate.expected - estimate.low, estimate.high - estimate.expected);
     let half = (estimate.high - estimate.low) / 2.0;
     if (below - above).abs() <= 0.25 * half.max(2.0) {
-        return format!("{}{SPACE}±{SPACE}{}", about(estimate.expected), about(half.ceil()));
+        return format!("{}{SPACE}±{SPACE}{}", about(estimate.expected), about(half));
     }
     format!("{} ({})", about(estimate.expected), bounds(estimate))
 }

@@ -6,8 +6,9 @@ use crate::Error;
 use crate::audit::{Audit, audit_run};
 use crate::experiment::{Config, InputSpec, Keep, Prepared};
 use crate::report;
-use crate::train::{Architect, Observer, Outcome, Stop, cross_fit, train};
+use crate::train::{Architect, Observer, Outcome, Placing, Stop, cross_fit, place, train};
 use cleanest_core::methods::Task;
+use cleanest_engine::Device;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// A run that came to its end.
@@ -26,7 +27,9 @@ pub struct Finished {
 impl RunFolder {
     /// Opens the data a configuration asks for, writes what is resolved, trains, and writes what was found.
     pub fn fit(&self, config: &Config, stop: &Stop, observer: &mut dyn Observer) -> Result<Finished, Error> {
-        self.fit_on(Prepared::open(config)?, config, stop, observer)
+        let placing = Placing::new(config.device.parse()?);
+        let data = Prepared::open(config)?;
+        self.begin(data, (config, placing), stop, observer)
     }
 
     /// The same for data that are open already.
@@ -37,10 +40,23 @@ impl RunFolder {
         stop: &Stop,
         observer: &mut dyn Observer,
     ) -> Result<Finished, Error> {
+        self.begin(data, (config, Placing::new(config.device.parse()?)), stop, observer)
+    }
+
+    fn begin(
+        &self,
+        data: Prepared,
+        (config, placing): (&Config, Placing),
+        stop: &Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<Finished, Error> {
         for warning in data.train.warnings() {
             observer.note(&format!("warning: {warning}"));
         }
-        let config = config.resolved(&data.train)?;
+        let mut config = config.resolved(&data.train)?;
+        let (device, why) = placing.wait();
+        config.device = device.to_string();
+        why.into_iter().for_each(|sentence| observer.note(&sentence));
         // A mistake in the method or the model is better found before anything is written.
         let classes = data.train.labels().classes().len();
         config.choice()?.build(&Task { classes, steps: config.steps.unwrap_or(1), seed: config.seed })?;
@@ -54,23 +70,35 @@ impl RunFolder {
         self.finish(&config, data, stop, observer)
     }
 
-    /// Goes on where a run was cut.
-    pub fn resume(&self, stop: &Stop, observer: &mut dyn Observer) -> Result<Finished, Error> {
+    /// Goes on where a run was cut; on another device, if one is named, and then with other rounding.
+    pub fn resume(
+        &self,
+        device: Option<Device>,
+        stop: &Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<Finished, Error> {
         if self.is_complete() {
             return Err(Error::Complete(self.path().to_owned()));
         }
-        self.resume_on(Prepared::open(&self.config()?)?, stop, observer)
+        self.resume_on(Prepared::open(&self.config()?)?, device, stop, observer)
     }
 
     /// The same for data that are open already; others than those it was begun on are refused.
     pub fn resume_on(
         &self,
         data: Prepared,
+        device: Option<Device>,
         stop: &Stop,
         observer: &mut dyn Observer,
     ) -> Result<Finished, Error> {
         self.refuse_other(&data)?;
-        self.finish(&self.config()?, data, stop, observer)
+        let mut config = self.config()?;
+        if let Some(device) = device {
+            let (device, why) = place(device);
+            config.device = device.to_string();
+            why.into_iter().for_each(|sentence| observer.note(&sentence));
+        }
+        self.finish(&config, data, stop, observer)
     }
 
     /// Removes what only a run that goes on needs.
@@ -99,14 +127,15 @@ impl RunFolder {
             settle(&mut outcome, audit, config, &data)?;
         }
         let classes = data.train.labels().classes().len();
+        let architect = Architect::new(config, data.train.shape(), classes)?;
         let about = About {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             seed: config.seed,
-            device: format!("cpu, {} threads", rayon::current_num_threads()),
+            device: architect.description()?,
             data: data.train.fingerprint().to_string(),
             test: data.test.as_ref().map(|test| test.fingerprint().to_string()),
             examples: data.train.len(),
-            parameters: Architect::new(config, data.train.shape(), classes)?.parameter_count(),
+            parameters: architect.parameter_count(),
             score: outcome.score.clone(),
             seconds: begun.elapsed().as_secs_f64(),
             finished: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),

@@ -4,6 +4,7 @@ use super::{About, RunFolder, names};
 use crate::Error;
 use crate::experiment::{Opened, Planned};
 use crate::train::{Observer, Progress, Stop};
+use cleanest_engine::Device;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -121,7 +122,11 @@ fn one(
         std::fs::remove_file(&failure).map_err(Error::write(&failure))?;
     }
     let made = match RunFolder::open(folder) {
-        Ok(begun) => data.prepared(&begun.config()?).and_then(|data| begun.resume_on(data, stop, observer)),
+        Ok(begun) => {
+            // Where it was cut, unless another place is named.
+            let device = Some(run.config.device.parse()?).filter(|&device| device != Device::Auto);
+            data.prepared(&begun.config()?).and_then(|data| begun.resume_on(data, device, stop, observer))
+        }
         Err(_) => {
             fresh(folder).and_then(|new| new.fit_on(data.prepared(&run.config)?, &run.config, stop, observer))
         }

@@ -39,7 +39,6 @@ pub fn cross_fit(
     let of = train.folds(folds, config.seed)?;
     let mut probabilities = Matrix::zeros(train.len(), classes);
     let mut mean = Matrix::zeros(classes, classes);
-    observer.note(&format!("{folds} more networks: each judges the examples it is not trained on"));
     for fold in 0..folds as u32 {
         let observer = &mut Share { whole: observer, part: u64::from(fold), parts: folds as u64 };
         let rows = |inside: bool| -> Vec<u32> {

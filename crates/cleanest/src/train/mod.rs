@@ -2,10 +2,12 @@
 
 mod checkpoint;
 mod folds;
+mod kept;
 mod memory;
 mod metrics;
 mod observer;
 mod passes;
+mod placing;
 mod stop;
 mod trainer;
 mod weights;
@@ -13,5 +15,6 @@ mod weights;
 pub use folds::{CrossFit, cross_fit};
 pub use observer::{Observer, Progress, Silent};
 pub use passes::{Architect, predict};
+pub use placing::{Placing, place};
 pub use stop::Stop;
 pub use trainer::{Outcome, train};

@@ -1,16 +1,20 @@
 //! A network for a run, and passes over a set that learn nothing.
 
+use super::placing::place;
 use crate::Error;
 use crate::experiment::Config;
 use cleanest_core::Matrix;
 use cleanest_core::methods::maths::Softmax;
 use cleanest_data::{Augment, BatchSettings, Batches, Dataset, Shape, Standardization};
 use cleanest_engine::cpu::{self, Algorithm};
-use cleanest_engine::{Architecture, Input, Mode, Model, ModelOptions, Network, Optimizer};
+use cleanest_engine::cuda::{self, Precision, Selection};
+use cleanest_engine::{Architecture, Device, Input, Kept, Mode, Model, ModelOptions, Network, Optimizer};
 use std::path::{Path, PathBuf};
 
 /// Examples that are taken through the network at a time when nothing is learnt.
 const CHUNK: usize = 512;
+/// The same for examples that a GPU has: it takes them in batches by itself.
+const KEPT_CHUNK: usize = 1 << 14;
 
 /// Makes the networks of a run.
 #[derive(Clone, Debug)]
@@ -20,6 +24,9 @@ pub struct Architect {
     optimizer: Optimizer,
     algorithm: Algorithm,
     weights: Option<PathBuf>,
+    device: Device,
+    precision: Precision,
+    selection: Selection,
 }
 
 impl Architect {
@@ -41,6 +48,9 @@ impl Architect {
             optimizer: config.optimizer()?,
             algorithm: if config.convolution == "direct" { Algorithm::Direct } else { Algorithm::Auto },
             weights: config.weights.clone(),
+            device: place(config.device.parse()?).0,
+            precision: config.precision.parse()?,
+            selection: config.mode.parse()?,
         })
     }
 
@@ -71,8 +81,36 @@ impl Architect {
         if self.weights.is_some() { self.begin(0, &mut |_| {}).map(|_| ()) } else { Ok(()) }
     }
 
+    /// Where its networks run.
+    #[must_use]
+    pub fn device(&self) -> Device {
+        self.device
+    }
+
+    /// Where its networks run, for the record: the device, and on a GPU what decides about the bits.
+    pub fn description(&self) -> Result<String, Error> {
+        let Device::Cuda(ordinal) = self.device else {
+            return Ok(format!("cpu, {} threads", rayon::current_num_threads()));
+        };
+        let (name, versions) = cuda::available(ordinal)?;
+        let (precision, selection) = (self.precision, self.selection);
+        Ok(format!("cuda:{ordinal}, {name}, {precision}, {selection}, {versions}"))
+    }
+
     /// A fresh network.
     pub fn network(&self, seed: u64) -> Result<Box<dyn Network>, Error> {
+        if let Device::Cuda(ordinal) = self.device {
+            let settings = cuda::Settings {
+                ordinal,
+                batch: self.batch,
+                seed,
+                optimizer: self.optimizer,
+                precision: self.precision,
+                selection: self.selection,
+                ..cuda::Settings::default()
+            };
+            return Ok(cuda::network(&self.architecture, &settings)?);
+        }
         let settings = cpu::Settings {
             batch: self.batch,
             seed,
@@ -107,6 +145,21 @@ pub fn predict(
         classes.extend_from_slice(softmax.probabilities().values());
     }
     Ok(Matrix::from_vec(columns.max(1), std::mem::take(classes)))
+}
+
+/// The same for a set that the network keeps, of so many examples.
+pub(super) fn predict_kept(network: &mut dyn Network, set: Kept, examples: usize) -> Result<Matrix, Error> {
+    let rows: Vec<u32> = (0..examples as u32).collect();
+    let (mut logits, mut softmax, mut columns, mut classes) =
+        (Matrix::default(), Softmax::default(), 1, Vec::new());
+    for rows in rows.chunks(KEPT_CHUNK) {
+        let found = network.forward(&Input::Kept { set, rows, crops: &[] }, Mode::Evaluate)?;
+        columns = found.columns();
+        widened(found, &mut logits);
+        softmax.of(&logits);
+        classes.extend_from_slice(softmax.probabilities().values());
+    }
+    Ok(Matrix::from_vec(columns, classes))
 }
 
 /// The logits of the engine as the methods take them.

@@ -1,10 +1,11 @@
 //! The training loop.
 
 use super::checkpoint::{Checkpoint, Position};
+use super::kept::{input, keep, probabilities};
 use super::memory::Memory;
 use super::metrics::{Line, Metrics};
 use super::observer::{Observer, Progress};
-use super::passes::{Architect, narrowed, predict, widened};
+use super::passes::{Architect, narrowed, widened};
 use super::stop::Stop;
 use crate::Error;
 use crate::experiment::{Config, Prepared};
@@ -14,7 +15,7 @@ use cleanest_core::methods::{Alone, Batch, Choice, Method, Task};
 use cleanest_core::noise::Transition;
 use cleanest_core::{Matrix, stats};
 use cleanest_data::{BatchSettings, Batches, Standardization};
-use cleanest_engine::{Input, Mode, Network, Parameters, Schedule};
+use cleanest_engine::{Device, Kept, Mode, Network, Parameters, Schedule};
 use std::time::{Duration, Instant};
 
 /// Lines of `metrics.jsonl` between two evaluations.
@@ -63,6 +64,8 @@ struct Trainer<'a> {
     architect: Architect,
     method: Box<dyn Method>,
     network: Box<dyn Network>,
+    /// Training and test set where the network keeps them.
+    kept: (Option<Kept>, Option<Kept>),
     metrics: Metrics,
     memory: Memory,
     position: Position,
@@ -99,7 +102,7 @@ impl<'a> Trainer<'a> {
             None => method.begin(0, None)?,
         }
         let standardization = config.standardization.clone();
-        Ok(Self {
+        let mut trainer = Self {
             run,
             data,
             choice,
@@ -121,11 +124,27 @@ impl<'a> Trainer<'a> {
             architect,
             method,
             network,
+            kept: (None, None),
             metrics: Metrics::open(&run.file(names::METRICS), position.metrics)?,
             memory,
             position,
             saved: Instant::now(),
-        })
+        };
+        trainer.keep_sets()?;
+        Ok(trainer)
+    }
+
+    /// Lets a GPU keep the data, where it has room for them.
+    fn keep_sets(&mut self) -> Result<(), Error> {
+        if let Device::Cuda(_) = self.architect.device() {
+            let (network, standardization) = (self.network.as_mut(), &self.batches.standardization);
+            self.kept.0 = keep(network, &self.data.train, standardization)?;
+            self.kept.1 = match &self.data.test {
+                Some(test) => keep(network, test, standardization)?,
+                None => None,
+            };
+        }
+        Ok(())
     }
 
     /// Steps made over all stages.
@@ -136,13 +155,18 @@ impl<'a> Trainer<'a> {
     /// Trains what is left of a stage, and opens the next.
     fn stage(&mut self, stop: &Stop, observer: &mut dyn Observer) -> Result<(), Error> {
         let settings = BatchSettings { first_step: self.total(), ..self.batches.clone() };
-        let batches = Batches::new(&self.data.train, settings)?;
+        let batches = match self.kept.0 {
+            Some(_) => Batches::by_rows(&self.data.train, settings)?,
+            None => Batches::new(&self.data.train, settings)?,
+        };
         let (mut logits, mut gradient, mut slopes) =
             (Matrix::default(), Matrix::default(), cleanest_engine::Matrix::default());
+        let mut crops = Vec::new();
         let left = self.steps - self.position.step;
         for examples in batches.take(left as usize) {
             let rate = self.schedule.rate(self.position.step);
-            widened(self.network.forward(&Input::Rows(&examples.values), Mode::Train)?, &mut logits);
+            let input = input(self.kept.0, &examples, self.batches.augment, &mut crops);
+            widened(self.network.forward(&input, Mode::Train)?, &mut logits);
             let batch =
                 Batch { logits: &logits, labels: &examples.labels, seed: self.seed, step: self.total() };
             let loss = self.method.loss(&batch, &mut gradient);
@@ -220,7 +244,8 @@ impl<'a> Trainer<'a> {
     /// The accuracy on the test set, if there is one; the best is remembered.
     fn evaluate(&mut self) -> Result<Option<f64>, Error> {
         let Some(test) = &self.data.test else { return Ok(None) };
-        let probabilities = predict(self.network.as_mut(), test, &self.batches.standardization)?;
+        let set = (test, self.kept.1);
+        let probabilities = probabilities(self.network.as_mut(), set, &self.batches.standardization)?;
         let accuracy = stats::accuracy(&probabilities, test.labels().indices());
         self.position.accuracy = Some(accuracy);
         if self.position.best.is_none_or(|(best, _)| accuracy > best) {
@@ -242,11 +267,13 @@ impl<'a> Trainer<'a> {
     /// Begins the next stage with a fresh network and what the last one says of the training set.
     fn next_stage(&mut self) -> Result<(), Error> {
         if self.position.stage + 1 < self.method.stages() {
-            let seen = predict(self.network.as_mut(), &self.data.train, &self.batches.standardization)?;
+            let set = (&self.data.train, self.kept.0);
+            let seen = probabilities(self.network.as_mut(), set, &self.batches.standardization)?;
             let labels = self.data.train.labels().indices();
             let stage = self.position.stage + 1;
             self.method.begin(stage, Some(&Posteriors::new(&seen, labels)?))?;
             self.network = self.architect.begin(stage_seed(self.seed, stage), &mut |_| {})?;
+            self.keep_sets()?;
             self.position = Position { stage, step: 0, ..Position::default() };
             return self.save();
         }
@@ -259,7 +286,8 @@ impl<'a> Trainer<'a> {
         let model = self.network.parameters()?;
         refuse_not_finite(&model, self.total())?;
         let train = &self.data.train;
-        let probabilities = predict(self.network.as_mut(), train, &self.batches.standardization)?;
+        let set = (train, self.kept.0);
+        let probabilities = probabilities(self.network.as_mut(), set, &self.batches.standardization)?;
         let seen = Posteriors::new(&probabilities, train.labels().indices())?;
         let counted = frequencies(soft_confusion(&seen));
         let counts = self.choice.counts_at_the_end();

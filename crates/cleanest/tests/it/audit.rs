@@ -331,3 +331,22 @@ error: `nowhere` is not a run folder: it has no `config.toml`
 
 "#]]);
 }
+
+#[test]
+fn a_model_that_knows_nothing_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut stream = Stream::new(2, "audit", 0);
+    let mut row = || {
+        let numbers: Vec<String> = (0..8).map(|_| format!("{:.4}", stream.normal())).collect();
+        format!("{},{}\n", numbers.join(","), ["cat", "dog"][stream.below(2)])
+    };
+    let table: String = (0..600).map(|_| row()).collect();
+    std::fs::write(folder.path().join("t.csv"), format!("a,b,c,d,e,f,g,h,label\n{table}")).unwrap();
+    let output = run(folder.path(), "fit t.csv --quiet --out r");
+    assert!(output.status.success());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("the networks know the classes badly"), "{said}");
+    let wrong = &record(folder.path(), "r")["wrong"];
+    let width = wrong["high"].as_f64().unwrap() - wrong["low"].as_f64().unwrap();
+    assert!(width > 100.0, "nothing is known of these labels, and the bounds say so: {wrong}");
+}

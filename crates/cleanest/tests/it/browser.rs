@@ -38,8 +38,8 @@ impl Browser {
             "--headless=new",
             "--no-sandbox",
             "--disable-gpu",
+            "--disable-dev-shm-usage",
             "--hide-scrollbars",
-            "--force-prefers-reduced-motion",
         ];
         let wanted = json!({"capabilities": {"alwaysMatch": {
             "browserName": "chrome",
@@ -48,7 +48,8 @@ impl Browser {
             "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
         }}});
         let made = browser.post("", &wanted);
-        browser.session = format!("{base}/{}", made["sessionId"].as_str().expect("a session"));
+        browser.session =
+            format!("{base}/{}", made["sessionId"].as_str().unwrap_or_else(|| panic!("no browser: {made}")));
         Some(browser)
     }
 
@@ -80,6 +81,12 @@ impl Browser {
         let is_phone = width < 500;
         let how = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": is_phone});
         self.emulate("setDeviceMetricsOverride", &how);
+    }
+
+    /// As a system that is set to `light` or `dark`.
+    pub(crate) fn colors(&self, scheme: &str) {
+        let feature = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
+        self.emulate("setEmulatedMedia", &feature);
     }
 
     /// Opens a file.

@@ -136,7 +136,7 @@ fn every_mistake_has_its_sentence_and_leaves_no_folder() {
     );
     assert_eq!(
         refused("fit digits --device tpu"),
-        "error: no device is called `tpu`\nhint: there are: auto, cpu\n"
+        "error: no device is called `tpu`\nhint: there are: auto, cpu, cuda:N\n"
     );
     assert_eq!(refused("fit digits --steps 0"), "error: `steps` must be one or more: 0\n");
     assert!(refused("fit digits --model resnet19").starts_with("error: unknown model `resnet19`"));

@@ -109,6 +109,36 @@ fn text_from_files_does_no_harm() {
     nothing_is_wrong(&browser, &page);
 }
 
+/// Names that only a file system allows: a slash between them makes a `</script>` of two.
+#[cfg(unix)]
+#[test]
+fn files_with_any_name_are_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(browser) = Browser::start() else { return };
+    for at in 0..120_u8 {
+        let is_dark = at % 2 == 0;
+        // Every tenth picture is in the wrong folder.
+        let class =
+            if is_dark == (at % 10 < 2) { "\"><img src=x onerror=alert(1)>" } else { "<script>alert(2)<" };
+        let place = folder.path().join("photos").join(class);
+        std::fs::create_dir_all(&place).unwrap();
+        let shade =
+            |x: u32, y: u32| image::Luma([if is_dark { at / 2 } else { 255 - at / 2 } ^ (x * y) as u8]);
+        let picture = image::GrayImage::from_fn(8, 8, shade);
+        picture.save(place.join(format!("script>' \" onload=alert(3) {at}.png"))).unwrap();
+    }
+    crate::typed("fit photos --steps 100 --quiet --out run").current_dir(folder.path()).assert().success();
+    browser.open(&folder.path().join("run/report.html"));
+    assert_eq!(browser.dialog(), None);
+    assert!(browser.seen(".gallery > li img") > 0);
+    let sources = browser.run("return [...document.querySelectorAll('.source')].map(p => p.textContent)");
+    let is_literal = |source: &&serde_json::Value| {
+        source.as_str().unwrap().starts_with("<script>alert(2)</script>' \" onload=alert(3) ")
+    };
+    assert!(sources.as_array().unwrap().iter().any(|source| is_literal(&source)), "{sources}");
+    nothing_is_wrong(&browser, &folder.path().join("run/report.html"));
+}
+
 #[test]
 fn the_policy_of_the_page_lets_nothing_out_and_nothing_in() {
     let folder = tempfile::tempdir().unwrap();
@@ -154,8 +184,7 @@ fn the_page_fits_every_screen() {
     for (width, height) in [(1280, 900), (390, 844)] {
         for scheme in ["light", "dark"] {
             browser.resize(width, height);
-            let feature = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
-            browser.emulate("setEmulatedMedia", &feature);
+            browser.colors(scheme);
             for (name, page) in [("calm", &calm), ("hostile", &hostile)] {
                 browser.open(page);
                 let across = browser.run("return document.documentElement.scrollWidth");
@@ -164,6 +193,28 @@ fn the_page_fits_every_screen() {
                 assert_eq!(paper == "rgb(255, 255, 255)", scheme == "light", "{paper}");
                 browser.screenshot(&pictures().join(format!("{name}-{width}-{scheme}.png")));
             }
+        }
+    }
+}
+
+#[test]
+fn every_text_can_be_read_in_light_and_dark() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(browser) = Browser::start() else { return };
+    let (calm, _) = pages(folder.path());
+    // A cell of every shade, with its number.
+    let mut shades = record(&["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10"]);
+    let row: Vec<f64> = (0..11).map(|tenths| f64::from(tenths) / 10.0).collect();
+    let off = |by: f64| row.iter().map(|shade| (shade + by).min(1.0)).collect::<Vec<f64>>();
+    shades.transition.expected = (0..11).map(|at| off(0.01 * f64::from(at))).collect();
+    let run = audited(&folder.path().join("shades"), &shades);
+    std::fs::write(run.file("report.html"), report::page(&run, &suspects(11), None).unwrap()).unwrap();
+    for page in [calm, run.file("report.html")] {
+        for scheme in ["light", "dark"] {
+            browser.colors(scheme);
+            browser.open(&page);
+            let poor = browser.run(include_str!("contrast.js"));
+            assert_eq!(poor, json!([]), "{scheme}: {}", page.display());
         }
     }
 }

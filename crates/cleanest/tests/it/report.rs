@@ -42,6 +42,8 @@ pub(crate) fn record(names: &[&str]) -> AuditRecord {
         posterior: Posterior::Clean,
         probabilities: Provenance::RunningMean,
         temperature: None,
+        explained: None,
+        model_error: 0.0075,
         examples: 100 * classes,
         listed: 10 * classes,
         level: 0.95,
@@ -195,6 +197,8 @@ fn a_run_is_drawn_as_svg_and_png() {
     std::fs::write(folder.path().join("t.csv"), format!("a,b,label\n{rows}")).unwrap();
     let words = "fit t.csv --noise pair:0.2 --steps 40 --quiet --out run";
     typed(words).current_dir(folder.path()).assert().success();
+    let page = std::fs::read_to_string(folder.path().join("run/report.html")).unwrap();
+    assert!(page.contains("of the clean test labels right"));
     let output = typed("plot run --out figures").current_dir(folder.path()).assert().success();
     let said = String::from_utf8(output.get_output().stdout.clone()).unwrap();
     let drawn = ["accuracy", "loss", "noise-rate", "simplex", "transition-true", "transition"];
@@ -253,7 +257,9 @@ fn rows_are_shown_with_what_is_usual_as_long_as_they_are_there() {
         "the same bytes"
     );
     assert!(page.contains("<bdi>wing_length</bdi>") && page.contains("usual for <bdi>ant</bdi>"));
-    assert!(page.contains("<em>missing</em>"));
+    assert!(page.contains("<em>missing</em>") && page.contains("84 values are missing"));
+    let (_, cards) = page.split_once("<ol class=\"gallery\">").unwrap();
+    assert!(cards.find("wing_length") < cards.find("legs"), "what tells the two apart comes first");
 
     // Other rows under the same name are not shown as if they were those of the list.
     bugs(folder.path(), 1);

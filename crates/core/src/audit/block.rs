@@ -5,9 +5,6 @@ use crate::Error;
 /// How far the probabilities of an example may be from summing to 1.
 pub const TOLERANCE: f64 = 0.01;
 
-/// A probability above which a class is ahead of all the others, whatever they are.
-pub(super) const MAJORITY: f64 = 0.5 + TOLERANCE;
-
 /// A number of a table of probabilities.
 pub trait Probability: Copy + Send + Sync + PartialOrd + std::ops::Add<Output = Self> + 'static {
     /// Nothing.

@@ -26,8 +26,13 @@ impl Joint {
     pub fn count<P: Probability>(&mut self, block: &Block<'_, P>, thresholds: &Thresholds) {
         let thresholds = thresholds.rounded::<P>();
         for (_, row, label) in block.rows() {
-            if let Some(class) = thresholds.confident(row, label as usize) {
-                self.counts[label as usize * self.classes + class] += 1;
+            let label = label as usize;
+            let counts = &mut self.counts[label * self.classes..(label + 1) * self.classes];
+            // Most examples: it is their label or nothing.
+            if thresholds.decides(row[label]) {
+                counts[label] += u64::from(thresholds.reaches(label, row[label]));
+            } else if let Some(class) = thresholds.confident(row) {
+                counts[class] += 1;
             }
         }
     }
@@ -106,8 +111,13 @@ struct LabelPruning {
     least_sure: Option<Best>,
     /// For each other class, those for which it is ahead of the label by most.
     ahead: Option<Vec<(usize, Best)>>,
-    /// The bars of these lists by class; infinite where there is none.
+    /// Which of these lists is that of a class, and its bar, which is infinite where there is none.
+    places: Vec<u32>,
     bars: Vec<f64>,
+    /// The class with the lowest bar.
+    likeliest: usize,
+    /// An example that is at least so sure of its label is on the list of no other class.
+    safe_from_others: f64,
     /// An example that is at least so sure of its label is not cut.
     safe: f64,
 }
@@ -123,7 +133,11 @@ impl Pruning {
     /// For a sample of this share of the examples: a few more than are to be expected there.
     #[must_use]
     pub fn of_sample(prune: Prune, joint: &Matrix, share: f64) -> Self {
-        let more = |label, class| (1.25 * share * joint[(label, class)]) as usize + 32;
+        // Four deviations of a count.
+        let more = |label, class| {
+            let expected = share * joint[(label, class)];
+            (expected + 4.0 * expected.sqrt()) as usize + 8
+        };
         Self::with_limits(prune, joint.rows(), more)
     }
 
@@ -171,7 +185,10 @@ impl Pruning {
                     .then(|| Best::new(others().map(|other| other.1).sum())),
                 ahead: (prune != Prune::Class)
                     .then(|| others().map(|(class, count)| (class, Best::new(count))).collect()),
+                places: vec![0; classes],
                 bars: vec![f64::INFINITY; classes],
+                likeliest: label,
+                safe_from_others: f64::INFINITY,
                 safe: f64::INFINITY,
             }
         };
@@ -218,11 +235,15 @@ impl Pruning {
             let (sureness, margin) = (word(&least_sure, at), word(&ahead, at));
             if both { sureness & margin } else { sureness | margin }
         };
-        let rows = |at: usize| {
-            let bits = cut(at);
-            (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| at * 64 + bit)
-        };
-        (0..words).filter(|&at| cut(at) != 0).flat_map(rows).collect()
+        let mut rows = Vec::new();
+        for at in 0..words {
+            let mut bits = cut(at);
+            while bits != 0 {
+                rows.push(at * 64 + bits.trailing_zeros() as usize);
+                bits &= bits - 1;
+            }
+        }
+        rows
     }
 }
 
@@ -245,19 +266,27 @@ impl Marks {
 impl LabelPruning {
     fn consider<P: Probability>(&mut self, row: usize, probabilities: &[P], label: usize) {
         let own = probabilities[label].wide();
-        let over = |found: bool, (p, bar): (&P, &f64)| found | (p.wide() - own >= *bar);
-        let is_ahead = probabilities.iter().zip(&self.bars).fold(false, over);
-        if !is_ahead && self.least_sure.as_ref().is_none_or(|best| -own < best.bar()) {
-            return;
-        }
-        let most = probabilities.iter().fold(P::ZERO, |most, &p| if p > most { p } else { most });
-        let excused = probabilities[label] >= most;
+        // Whether no other class is ahead of the label; where one is, that is known at once.
+        let excused = |ahead: bool| !ahead && probabilities.iter().all(|p| p.wide() <= own);
         let mut raised = false;
-        if let Some(best) = &mut self.least_sure {
-            raised |= best.offer(Pick::new(-own, row, excused));
+        if let Some(best) = self.least_sure.as_mut().filter(|best| -own >= best.bar()) {
+            raised |= best.offer(Pick::new(-own, row, excused(false)));
         }
-        for (class, best) in self.ahead.iter_mut().flatten() {
-            raised |= best.offer(Pick::new(probabilities[*class].wide() - own, row, excused));
+        if let Some(lists) = &mut self.ahead {
+            // Usually one class is confused with the label and few others are: its bar is the lowest by far.
+            let classes = if own < self.safe_from_others {
+                0..probabilities.len()
+            } else {
+                self.likeliest..self.likeliest + 1
+            };
+            let rest = probabilities[classes.clone()].iter().zip(&self.bars[classes.clone()]);
+            for (class, (p, bar)) in classes.zip(rest) {
+                let margin = p.wide() - own;
+                if margin >= *bar {
+                    let best = &mut lists[self.places[class] as usize].1;
+                    raised |= best.offer(Pick::new(margin, row, excused(margin > 0.0)));
+                }
+            }
         }
         if raised {
             self.raise();
@@ -267,14 +296,21 @@ impl LabelPruning {
     /// Takes note of how high the bars are. An example can be so sure of its label that it is on none of the lists: no
     /// class can be ahead by more than what is left over.
     fn raise(&mut self) {
-        for (class, best) in self.ahead.iter().flatten() {
+        for (place, (class, best)) in self.ahead.iter().flatten().enumerate() {
+            self.places[*class] = place as u32;
             self.bars[*class] = best.bar();
         }
-        let by_sureness = self.least_sure.as_ref().map_or(0.0, |best| -best.bar());
-        let least = self.bars.iter().copied().fold(f64::INFINITY, f64::min);
-        let by_margin = (1.0 + TOLERANCE - least) / 2.0;
+        let safe = |bars: f64| ((1.0 + TOLERANCE - bars) / 2.0).next_up();
+        let lowest = |skipped: Option<usize>| {
+            let others = (0..self.bars.len()).filter(|class| Some(*class) != skipped);
+            others.min_by(|&a, &b| self.bars[a].total_cmp(&self.bars[b])).unwrap_or_default()
+        };
+        let likeliest = lowest(None);
+        self.safe_from_others = safe(self.bars[lowest(Some(likeliest))]);
         // An example that is as good as the worst on a list may still come before it.
-        self.safe = by_sureness.max(by_margin).next_up();
+        let by_sureness = self.least_sure.as_ref().map_or(0.0, |best| (-best.bar()).next_up());
+        self.safe = by_sureness.max(safe(self.bars[likeliest]));
+        self.likeliest = likeliest;
     }
 }
 

@@ -23,4 +23,4 @@ pub use channel::{Channel, Undo, Verdict};
 pub use confident::{Joint, Prune, Pruning};
 pub use score::{average_precision, precision_at};
 pub use tally::{Counted, MODEL_ERROR, Tally};
-pub use temperature::{Calibrated, calibrated, sharpened};
+pub use temperature::{Calibrated, calibrated, calibrated_to, sharpened};

@@ -34,6 +34,8 @@ pub struct Calibrated {
     pub probabilities: Matrix,
     /// The noise under which the labels are most likely.
     pub noise: Transition,
+    /// The share of the uncertainty about a label, before the example is seen, that is gone afterwards.
+    pub explained: f64,
 }
 
 /// Fits temperature and noise in turn to the labels of examples the model was not trained on.
@@ -45,8 +47,7 @@ pub fn calibrated(probabilities: &Matrix, labels: &[u32], start: &Transition) ->
     const ROUNDS: usize = 20;
     /// Steps of expectation-maximization in each.
     const STEPS: usize = 5;
-    let mut found =
-        Calibrated { temperature: 1.0, probabilities: probabilities.clone(), noise: start.clone() };
+    let mut found = calibrated_to(probabilities, labels, start);
     for _ in 0..ROUNDS {
         let temperature = temperature(probabilities, labels, &found.noise);
         found.probabilities = sharpened(probabilities, temperature);
@@ -60,7 +61,33 @@ pub fn calibrated(probabilities: &Matrix, labels: &[u32], start: &Transition) ->
             break;
         }
     }
+    found.explained = explained(&found.probabilities, labels, &found.noise);
     found
+}
+
+/// The probabilities at the temperature under which the labels are most likely, where the noise is given.
+#[must_use]
+pub fn calibrated_to(probabilities: &Matrix, labels: &[u32], noise: &Transition) -> Calibrated {
+    let temperature = temperature(probabilities, labels, noise);
+    let probabilities = sharpened(probabilities, temperature);
+    let explained = explained(&probabilities, labels, noise);
+    Calibrated { temperature, probabilities, noise: noise.clone(), explained }
+}
+
+/// How much less surprising the labels are than they are by their frequencies alone.
+fn explained(probabilities: &Matrix, labels: &[u32], noise: &Transition) -> f64 {
+    let by_label = noise.matrix().transposed();
+    let mut counts = vec![0.0; probabilities.columns()];
+    let mut surprise = 0.0;
+    for (row, &label) in probabilities.iter_rows().zip(labels) {
+        let said: f64 = row.iter().zip(by_label.row(label as usize)).map(|(p, chance)| p * chance).sum();
+        surprise -= ln(said.max(LEAST));
+        counts[label as usize] += 1.0;
+    }
+    let examples = labels.len() as f64;
+    let entropy: f64 =
+        counts.iter().filter(|count| **count > 0.0).map(|count| -count * ln(count / examples)).sum();
+    if entropy > 0.0 { (1.0 - surprise / entropy).max(0.0) } else { 0.0 }
 }
 
 /// One step of expectation-maximization for T: every label counted for the true classes it may have come from.

@@ -4,25 +4,9 @@ use super::{
     operation::{BLOCK, blocks},
     parallel::{Shared, parallel},
 };
-use crate::{Error, Input, Normalization, architecture::Shape};
+use crate::{Input, Normalization};
 
 impl Input<'_> {
-    /// How many examples of this shape there are, if there is a whole number of them.
-    pub(super) fn examples(&self, shape: Shape) -> Result<usize, Error> {
-        let length = match self {
-            Self::Images { pixels, .. } => pixels.len(),
-            Self::Rows(numbers) => numbers.len(),
-        };
-        if length == 0 || !length.is_multiple_of(shape.size()) {
-            let expected = format!("examples of {shape} has a multiple of {} numbers", shape.size());
-            return Err(Error::Input { expected, found: length.to_string() });
-        }
-        if let Self::Images { normalization, .. } = self {
-            normalization.check(shape.channels)?;
-        }
-        Ok(length / shape.size())
-    }
-
     /// Writes numbers `start..` of the batch, as many as fit into `to`.
     pub(super) fn read(&self, start: usize, channels: usize, to: &mut [f32], lanes: usize) {
         match *self {
@@ -40,6 +24,7 @@ impl Input<'_> {
                     normalization.scale(&pixels[range.clone()], channels, unsafe { to.slice(range) });
                 });
             }
+            Self::Kept { .. } => unreachable!("the processor keeps no sets"),
         }
     }
 }
@@ -54,15 +39,5 @@ impl Normalization {
             pixel.iter_mut().zip(&self.mean).for_each(|(number, mean)| *number -= mean);
             pixel.iter_mut().zip(&self.deviation).for_each(|(number, deviation)| *number /= deviation);
         }
-    }
-
-    fn check(&self, channels: usize) -> Result<(), Error> {
-        for (what, numbers) in [("mean", &self.mean), ("deviation", &self.deviation)] {
-            if !numbers.is_empty() && numbers.len() != channels {
-                let expected = format!("images has a {what} for each of {channels} channels, or none");
-                return Err(Error::Input { expected, found: numbers.len().to_string() });
-            }
-        }
-        Ok(())
     }
 }

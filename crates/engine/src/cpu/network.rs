@@ -7,10 +7,7 @@ use super::{
     simd::Simd,
     update::Update,
 };
-use crate::{Architecture, Error, Input, Matrix, Mode, Network, Parameters, Tensor, architecture::Shape};
-
-/// The name under which the number of steps is kept beside the optimizer's memories.
-const STEP: &str = "step";
+use crate::{Architecture, Error, Input, Matrix, Mode, Network, Parameters, architecture::Shape};
 
 struct CpuNetwork<S> {
     simd: S,
@@ -116,9 +113,7 @@ impl<S: Simd> Network for CpuNetwork<S> {
         for (name, memory) in self.update.optimizer.memories().iter().zip(&self.update.memories) {
             self.plan.store.trained_of(memory, &format!(".{name}"), &mut state);
         }
-        // Single precision counts to sixteen million; two numbers count on from there.
-        let (high, low) = (self.update.steps >> 24, self.update.steps & 0xff_ffff);
-        state.insert(STEP, Tensor { shape: vec![2], values: vec![low as f32, high as f32] });
+        state.put_steps(self.update.steps);
         Ok(state)
     }
 
@@ -127,14 +122,7 @@ impl<S: Simd> Network for CpuNetwork<S> {
         for name in names {
             self.plan.store.check_trained(state, &format!(".{name}"))?;
         }
-        let Some(step) = state.tensor(STEP) else {
-            return Err(Error::ParameterMissing { name: STEP.into(), expected: vec![2] });
-        };
-        let &[low, high] = &step.values[..] else {
-            let (name, found) = (STEP.into(), step.shape.clone());
-            return Err(Error::ParameterShape { name, expected: vec![2], found });
-        };
-        self.update.steps = low as u64 | ((high as u64) << 24);
+        self.update.steps = state.steps()?;
         for (name, memory) in names.iter().zip(&mut self.update.memories) {
             self.plan.store.load_trained(memory, state, &format!(".{name}"));
         }

@@ -6,6 +6,8 @@ use super::{
 };
 use crate::Mode;
 
+pub(super) use crate::plan::Inflow;
+
 /// Numbers an elementwise pass works on at a time: they fit the first cache, and one piece pays for its thread.
 pub(super) const BLOCK: usize = 1 << 14;
 
@@ -64,16 +66,6 @@ pub(super) struct Pass {
     pub(super) mode: Mode,
     /// Steps the optimizer has made: what random draws depend on.
     pub(super) step: u64,
-}
-
-/// Where the gradient of an input goes.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Inflow {
-    pub(super) slot: usize,
-    /// Whether another consumer has left its part there.
-    pub(super) add: bool,
-    /// The input, where it came out of a ReLU that leaves its backward pass to this operation.
-    pub(super) activated: Option<usize>,
 }
 
 /// Some layers, fused.

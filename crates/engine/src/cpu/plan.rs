@@ -8,9 +8,7 @@ use super::{
     buffer::Buffer,
     convolve::{self, Convolve},
     dropout::Dropout,
-    fuse::{Fused, Fusion, fuse},
     geometry::Geometry,
-    gradients::{Route, Routes, route},
     normalize::{self, Normalize},
     operation::{Memory, Norm, Operation, Scratch},
     pool::{self, AveragePool, MaxPool, Windows},
@@ -20,6 +18,10 @@ use super::{
 use crate::{
     Error,
     architecture::{Architecture, Convolution, Layer, Shape, Window},
+    plan::{
+        fuse::{Fused, Fusion, fuse},
+        gradients::{Route, Routes, route},
+    },
 };
 
 /// Windows are numbered in a byte.

@@ -2,12 +2,11 @@
 
 use std::ops::Range;
 
-use cleanest_core::random::Stream;
-
-use super::{buffer::Buffer, fuse::Fusion, operation::Memory};
+use super::{buffer::Buffer, operation::Memory};
 use crate::{
     Error, Parameters, Tensor,
     architecture::{Architecture, ParameterSpec, Role},
+    plan::fuse::Fusion,
 };
 
 /// One parameter and its place.
@@ -66,21 +65,10 @@ impl Store {
         self.entries.iter().find(mine).map(|entry| entry.range.clone())
     }
 
-    /// Starts every parameter where PyTorch starts it: uniform within one over the root of the number of inputs.
+    /// Starts every parameter where PyTorch starts it.
     pub(super) fn initialize(&self, memory: &mut Memory, seed: u64) {
         for entry in &self.entries {
-            let size = entry.range.len();
-            let uniform = |fan_in: usize| {
-                let bound = 1.0 / (fan_in.max(1) as f64).sqrt();
-                let mut stream = Stream::new(seed, &format!("initialize/{}", entry.spec.name), 0);
-                (0..size).map(|_| ((2.0 * stream.uniform() - 1.0) * bound) as f32).collect()
-            };
-            let values = match entry.spec.role {
-                Role::Weight => uniform(entry.spec.shape[1..].iter().product()),
-                Role::Bias { fan_in } => uniform(fan_in),
-                Role::Scale | Role::RunningVariance => vec![1.0; size],
-                Role::Shift | Role::RunningMean | Role::BatchesTracked => vec![0.0; size],
-            };
+            let values = entry.spec.initial(seed);
             entry.write(&values, entry.home(memory));
         }
     }

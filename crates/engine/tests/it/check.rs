@@ -43,6 +43,17 @@ pub(crate) fn assert_close(what: &str, found: &[f32], expected: &[f64], toleranc
     }
 }
 
+/// The largest difference between two lists, as a share of the largest number; infinite where one is not a number.
+pub(crate) fn apart(found: &[f32], expected: &[f64]) -> f64 {
+    assert_eq!(found.len(), expected.len(), "numbers");
+    let scale = expected.iter().fold(1e-3_f64, |most, number| most.max(number.abs()));
+    let one = |(&found, &expected): (&f32, &f64)| {
+        let error = (f64::from(found) - expected).abs() / scale;
+        if error.is_nan() { f64::INFINITY } else { error }
+    };
+    found.iter().zip(expected).map(one).fold(0.0, f64::max)
+}
+
 /// The same numbers with the channels first, or back again.
 pub(crate) fn channels_first(values: &[f32], shape: Shape) -> Vec<f32> {
     let (pixels, channels) = (shape.height * shape.width, shape.channels);

@@ -8,7 +8,7 @@ use cleanest_engine::{
 use crate::check::normal;
 
 /// An input small enough to be quick and large enough for every model.
-fn input(model: Model) -> Shape {
+pub(crate) fn input(model: Model) -> Shape {
     match model {
         Model::MnistCnn => Shape::image(12, 12, 1),
         Model::Resnet18Lio => Shape::image(32, 32, 3),
@@ -23,7 +23,7 @@ fn planned(model: Model, settings: &Settings) -> (Box<dyn Network>, Vec<f32>) {
 }
 
 /// Softmax cross-entropy against class `example % 4`: the loss and its gradient.
-fn cross_entropy(logits: &Matrix) -> (f64, Matrix) {
+pub(crate) fn cross_entropy(logits: &Matrix) -> (f64, Matrix) {
     let mut gradient = Matrix::zeros(logits.rows(), logits.columns());
     let mut loss = 0.0;
     for row in 0..logits.rows() {
@@ -40,7 +40,7 @@ fn cross_entropy(logits: &Matrix) -> (f64, Matrix) {
     (loss, gradient)
 }
 
-fn step(network: &mut dyn Network, x: &[f32]) -> f64 {
+pub(crate) fn step(network: &mut dyn Network, x: &[f32]) -> f64 {
     let (loss, gradient) = cross_entropy(network.forward(&Input::Rows(x), Mode::Train).unwrap());
     network.backward(&gradient).unwrap();
     network.step(1e-3).unwrap();

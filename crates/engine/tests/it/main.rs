@@ -5,6 +5,9 @@
 
 mod check;
 mod conformance;
+mod cuda;
+mod cuda_layers;
+mod cuda_training;
 mod interface;
 mod oracle;
 mod properties;

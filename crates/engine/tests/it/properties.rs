@@ -162,7 +162,7 @@ fn conv(channels: usize, kernel: usize, stride: usize) -> Layer {
 }
 
 /// Every kind of layer, a value read three times, a sum of a value with itself, and a shortcut that changes shape.
-fn small_network() -> Architecture {
+pub(crate) fn small_network() -> Architecture {
     let mut net = Architecture::new("small", Shape::image(8, 8, 3));
     let stem = net.then("stem", conv(6, 3, 1), net.input()).unwrap();
     let stem = net.then("stem.bn", Layer::BatchNorm, stem).unwrap();
@@ -189,7 +189,7 @@ fn small_network() -> Architecture {
 }
 
 /// A ReLU whose backward pass the pool does, beside one that has a second reader.
-fn pooled_network() -> Architecture {
+pub(crate) fn pooled_network() -> Architecture {
     let mut net = Architecture::new("pooled", Shape::image(9, 9, 2));
     let x = net.then("a", Layer::Convolution(Convolution::new(5, 3)), net.input()).unwrap();
     let x = net.then("a.relu", Layer::Relu, x).unwrap();

@@ -16,11 +16,11 @@ const LAYER: f64 = 2e-6;
 const WINOGRAD: f64 = 1e-5;
 const OPTIMIZER: f64 = 1e-6;
 
-fn file() -> Value {
+pub(crate) fn file() -> Value {
     serde_json::from_str(include_str!("../reference/layers.json")).unwrap()
 }
 
-fn numbers(tensor: &Value) -> Vec<f32> {
+pub(crate) fn numbers(tensor: &Value) -> Vec<f32> {
     tensor["values"].as_array().unwrap().iter().map(|value| value.as_f64().unwrap() as f32).collect()
 }
 
@@ -28,12 +28,12 @@ fn dimensions(tensor: &Value) -> Vec<usize> {
     tensor["shape"].as_array().unwrap().iter().map(|value| value.as_u64().unwrap() as usize).collect()
 }
 
-fn tensor(value: &Value) -> Tensor {
+pub(crate) fn tensor(value: &Value) -> Tensor {
     Tensor { shape: dimensions(value), values: numbers(value) }
 }
 
 /// The shape of one example; a tensor has the batch first and the channels second.
-fn shape(tensor: &Value) -> Shape {
+pub(crate) fn shape(tensor: &Value) -> Shape {
     match dimensions(tensor)[..] {
         [_, channels, height, width] => Shape::image(height, width, channels),
         [_, length] => Shape::row(length),
@@ -41,7 +41,7 @@ fn shape(tensor: &Value) -> Shape {
     }
 }
 
-fn layer(case: &Value) -> Layer {
+pub(crate) fn layer(case: &Value) -> Layer {
     let config = &case["config"];
     let number = |key: &str| config[key].as_u64().unwrap_or(0) as usize;
     match case["layer"].as_str().unwrap() {
@@ -65,7 +65,7 @@ fn layer(case: &Value) -> Layer {
 }
 
 /// PyTorch calls them weight and bias; the reference calls those of a batch norm by their letters.
-fn our_name(name: &str) -> String {
+pub(crate) fn our_name(name: &str) -> String {
     match name {
         "gamma" => "it.weight".into(),
         "beta" => "it.bias".into(),

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 const WIDTH: f64 = 335.0;
 const HEIGHT: f64 = 246.0;
 const LEFT: f64 = 52.0;
-const RIGHT: f64 = 14.0;
+const RIGHT: f64 = 20.0;
 const BOTTOM: f64 = 42.0;
 const TEXT: f64 = 12.0;
 /// Height of a line of the legend.

@@ -128,3 +128,27 @@ fn mark((x, y): (f64, f64), class: usize, size: f64) -> Markup {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CORNERS: [[f64; 3]; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+
+    #[test]
+    fn without_noise_the_hull_is_the_whole_triangle() {
+        let hulls = vec![Hull { name: "T", rows: CORNERS, is_true: false }];
+        let names = ["a", "b", "c"].map(str::to_owned);
+        let svg = Simplex { title: "", names, points: Vec::new(), hulls }.draw().to_svg();
+        assert_eq!(svg.matches(&format!("points=\"{}\"", polygon(&CORNERS))).count(), 2);
+    }
+
+    #[test]
+    fn all_sides_are_alike_and_what_is_unknown_lies_in_the_middle() {
+        let [a, b, c] = [0, 1, 2].map(|corner| place(&CORNERS[corner]));
+        let length = |(x, y): (f64, f64), (u, v): (f64, f64)| (x - u).hypot(y - v);
+        assert!((length(a, b) - length(b, c)).abs() < 1e-9 && (length(b, c) - length(c, a)).abs() < 1e-9);
+        let middle = place(&[1.0 / 3.0; 3]);
+        assert!((length(middle, a) - length(middle, c)).abs() < 1e-9);
+    }
+}

@@ -10,34 +10,34 @@ use crate::{
 
 /// Layers that run as one operation.
 #[derive(Clone, Debug)]
-pub(super) struct Fused<'a> {
+pub(crate) struct Fused<'a> {
     /// The layer that gives the operation its parameters.
-    pub(super) node: &'a Node,
+    pub(crate) node: &'a Node,
     /// The value it reads.
-    pub(super) input: usize,
+    pub(crate) input: usize,
     /// The value a sum adds.
-    pub(super) residual: Option<usize>,
-    pub(super) relu: bool,
+    pub(crate) residual: Option<usize>,
+    pub(crate) relu: bool,
     /// The value it writes.
-    pub(super) output: usize,
+    pub(crate) output: usize,
     /// Whether the logits depend on it. What is not alive runs forward only, for its running statistics.
-    pub(super) alive: bool,
+    pub(crate) alive: bool,
     /// Which batch norm it is, counted in the order they run.
-    pub(super) norm: Option<usize>,
+    pub(crate) norm: Option<usize>,
 }
 
 /// The operations of an architecture, and the shape of every value they use.
 #[derive(Clone, Debug)]
-pub(super) struct Fusion<'a> {
-    pub(super) operations: Vec<Fused<'a>>,
+pub(crate) struct Fusion<'a> {
+    pub(crate) operations: Vec<Fused<'a>>,
     /// The shape of each value before it was flattened, which is how it lies in memory.
-    pub(super) shapes: Vec<Shape>,
+    pub(crate) shapes: Vec<Shape>,
     /// The value the logits are.
-    pub(super) output: usize,
+    pub(crate) output: usize,
 }
 
 /// Fuses the layers of an architecture.
-pub(super) fn fuse(architecture: &Architecture) -> Result<Fusion<'_>, Error> {
+pub(crate) fn fuse(architecture: &Architecture) -> Result<Fusion<'_>, Error> {
     let nodes = architecture.nodes();
     let places = places(nodes);
     let mut shapes: Vec<Shape> = (0..=nodes.len()).map(|value| architecture.shape(Value(value))).collect();

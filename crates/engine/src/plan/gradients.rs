@@ -1,35 +1,35 @@
 //! Where gradients lie: buffers take turns, as a gradient is needed only from its first reader to its producer.
 
 use super::{
+    Inflow,
     fuse::{Fused, Fusion},
-    operation::Inflow,
 };
 use crate::architecture::Layer;
 
 /// Where the gradients of one operation lie.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Route {
+pub(crate) struct Route {
     /// The gradient of the output.
-    pub(super) gradient: usize,
+    pub(crate) gradient: usize,
     /// The gradient of the input, where anybody needs it.
-    pub(super) inflow: Option<Inflow>,
+    pub(crate) inflow: Option<Inflow>,
     /// The gradient of what is added.
-    pub(super) residual: Option<Inflow>,
+    pub(crate) residual: Option<Inflow>,
     /// Whether the gradient of the output arrives with the ReLU's backward pass done.
-    pub(super) finished: bool,
+    pub(crate) finished: bool,
 }
 
 /// The gradients of a whole network.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Routes {
+pub(crate) struct Routes {
     /// One for each operation; those that are not alive have none.
-    pub(super) operations: Vec<Option<Route>>,
+    pub(crate) operations: Vec<Option<Route>>,
     /// Numbers of one example that each buffer must hold.
-    pub(super) sizes: Vec<usize>,
+    pub(crate) sizes: Vec<usize>,
     /// Where the gradient of the logits begins its way.
-    pub(super) logits: usize,
+    pub(crate) logits: usize,
     /// Where the gradient of the network's input ends up.
-    pub(super) input: Option<usize>,
+    pub(crate) input: Option<usize>,
 }
 
 /// Buffers in use and free.
@@ -59,13 +59,13 @@ impl Fused<'_> {
     }
 
     /// Whether it is a convolution or a linear layer.
-    pub(super) fn is_product(&self) -> bool {
+    pub(crate) fn is_product(&self) -> bool {
         matches!(self.node.layer, Layer::Convolution(_) | Layer::Linear { .. })
     }
 }
 
 /// Routes all gradients; `input_gradient` asks for that of the network's input, too.
-pub(super) fn route(fusion: &Fusion<'_>, input_gradient: bool) -> Routes {
+pub(crate) fn route(fusion: &Fusion<'_>, input_gradient: bool) -> Routes {
     let needed = needed(fusion, input_gradient);
     let size = |value: usize| fusion.shapes[value].size();
     let mut slots = Slots { of: vec![None; fusion.shapes.len()], ..Slots::default() };

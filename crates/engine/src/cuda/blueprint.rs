@@ -1,0 +1,259 @@
+//! From an architecture to operations and places: everything that is decided before there is a GPU.
+
+use super::{
+    Settings,
+    command::{Commands, arguments},
+    drawing::Drawing,
+    intake::Intake,
+    kernel::{Kernel, blocks},
+    layout::{Layout, Place, padded},
+    operations::{Operation, Pass},
+    store::Store,
+};
+use crate::{
+    Error, Mode,
+    architecture::{Architecture, Shape},
+    plan::{
+        fuse::{Fusion, fuse},
+        gradients::route,
+    },
+};
+
+/// Where the lists of the store lie.
+#[derive(Clone, Debug)]
+pub(super) struct Lists {
+    /// Filters and then vectors in single precision: the master weights.
+    pub(super) weights: Place,
+    /// Filters as convolutions take them; the master weights themselves in single precision.
+    pub(super) filters: Place,
+    /// Gradients of filters, as numbers are stored.
+    pub(super) filter_slopes: Place,
+    /// Gradients of vectors, in single precision.
+    pub(super) vector_slopes: Place,
+    /// What the optimizer remembers, each as long as the weights.
+    pub(super) memories: Vec<Place>,
+    pub(super) statistics: Place,
+}
+
+/// A planned network: what to do, and where everything lies.
+#[derive(Debug)]
+pub(super) struct Blueprint {
+    /// In the order they run forward, with whether they run backward and whether evaluation needs them.
+    operations: Vec<(Box<dyn Operation>, bool, bool)>,
+    pub(super) store: Store,
+    pub(super) lists: Lists,
+    /// The shape of an example and of its logits, not padded.
+    pub(super) shape: Shape,
+    pub(super) output: Shape,
+    /// How the batch is read, and where it goes in.
+    pub(super) intake: Intake,
+    pub(super) input: Place,
+    /// Steps, rows and crops of a batch. Training uses the first, where dropout finds the step; evaluation takes turns.
+    pub(super) orders: [Place; 2],
+    /// The value the logits are, if their layer has not brought them to the host's layout itself.
+    exported: Option<Place>,
+    /// Logits and their gradient in the host's layout, single precision.
+    pub(super) logits: Place,
+    pub(super) gradient: Place,
+    /// Where the gradient of the logits begins its way.
+    first_gradient: Place,
+    /// Where the gradient of the input ends, where it was asked for.
+    pub(super) input_gradient: Option<Place>,
+    /// Bytes of all places.
+    pub(super) bytes: usize,
+}
+
+impl Blueprint {
+    /// Plans an architecture.
+    pub(super) fn new(architecture: &Architecture, settings: &Settings) -> Result<Self, Error> {
+        let fusion = fuse(architecture)?;
+        let intake = Intake::new(&fusion, settings.input_gradient);
+        let store = Store::new(architecture, &fusion, intake.patched.as_deref());
+        let mut layout = Layout::default();
+        let lists = lists(&store, settings, &mut layout);
+        let wide = widened(&fusion, &intake);
+        let routes = route(&wide, settings.input_gradient);
+        let mut drawing =
+            Drawing::new((&fusion, &wide, &intake), &routes, settings, (&store, &lists), &mut layout);
+        let mut operations = Vec::new();
+        for (fused, route) in fusion.operations.iter().zip(&routes.operations) {
+            let operation = drawing.operation(fused, route.as_ref())?;
+            operations.push((operation, route.is_some(), fused.alive));
+        }
+        let Drawing { values, slots, logits, exported, orders, .. } = drawing;
+        let (shape, output) = (architecture.input_shape(), fusion.shapes[fusion.output]);
+        let gradient = layout.take(settings.batch * output.size() * size_of::<f32>());
+        Ok(Self {
+            operations,
+            store,
+            lists,
+            shape,
+            output,
+            intake,
+            input: values[0],
+            orders,
+            exported: exported.then(|| values[fusion.output]),
+            logits,
+            gradient,
+            first_gradient: slots[routes.logits],
+            input_gradient: routes.input.map(|slot| slots[slot]),
+            bytes: layout.bytes(),
+        })
+    }
+
+    /// What a pass forward asks the GPU to do.
+    pub(super) fn forward(&self, pass: Pass) -> Commands {
+        let mut commands = Commands::default();
+        for (operation, _, alive) in &self.operations {
+            if *alive || pass.mode == Mode::Train {
+                operation.forward(pass, &mut commands);
+            }
+        }
+        if let Some(value) = self.exported {
+            unpad(value, self.logits, pass.batch, self.output, &mut commands);
+        }
+        commands
+    }
+
+    /// What the pass backward does.
+    pub(super) fn backward(&self, batch: usize) -> Commands {
+        let mut commands = Commands::default();
+        let Shape { height, width, channels } = self.output;
+        let (pixels, wide) = (batch * height * width, padded(channels));
+        commands.launch(
+            Kernel::Pad,
+            blocks(pixels * wide / 8),
+            arguments![self.gradient, self.first_gradient, pixels, channels, wide],
+        );
+        for (operation, _, _) in self.operations.iter().rev().filter(|(_, backward, _)| *backward) {
+            operation.backward(batch, &mut commands);
+        }
+        commands
+    }
+}
+
+/// Brings a value into the host's layout.
+pub(super) fn unpad(from: Place, to: Place, batch: usize, shape: Shape, commands: &mut Commands) {
+    let pixels = batch * shape.height * shape.width;
+    let arguments = arguments![from, to, pixels, shape.channels, padded(shape.channels)];
+    commands.launch(Kernel::Unpad, blocks(pixels * shape.channels), arguments);
+}
+
+/// The same with channels padded, which is what memory is planned for.
+fn widened<'a>(fusion: &Fusion<'a>, intake: &Intake) -> Fusion<'a> {
+    let wide = |shape: &Shape| Shape { channels: padded(shape.channels), ..*shape };
+    let mut shapes: Vec<Shape> = fusion.shapes.iter().map(wide).collect();
+    shapes[0] = intake.shape();
+    Fusion { shapes, ..fusion.clone() }
+}
+
+/// Places for the parameters and what belongs to them.
+fn lists(store: &Store, settings: &Settings, layout: &mut Layout) -> Lists {
+    let (number, single) = (settings.precision.bytes(), size_of::<f32>());
+    let weights = layout.take(store.weights() * single);
+    let filters = if number == single { weights } else { layout.take(store.filters.length * number) };
+    let memories =
+        settings.optimizer.memories().iter().map(|_| layout.take(store.weights() * single)).collect();
+    Lists {
+        weights,
+        filters,
+        filter_slopes: layout.take(store.filters.length * number),
+        vector_slopes: layout.take(store.vectors.length * single),
+        memories,
+        statistics: layout.take(store.statistics * single),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Model, ModelOptions,
+        cuda::{
+            Precision,
+            command::{Argument, Command},
+            kernel::tests::parameters,
+        },
+    };
+
+    fn blueprint(model: Model, batch: usize, precision: Precision) -> Blueprint {
+        let input = if model == Model::MnistCnn { Shape::image(28, 28, 1) } else { Shape::image(32, 32, 3) };
+        let architecture = model.build(&ModelOptions::new(input, 10)).unwrap();
+        let settings = Settings { batch, precision, input_gradient: true, ..Settings::default() };
+        Blueprint::new(&architecture, &settings).unwrap()
+    }
+
+    /// Whether an argument can stand where the sources have this type.
+    fn fits(argument: Argument, kind: &str) -> bool {
+        match argument {
+            Argument::At(_) | Argument::Address(_) | Argument::Nothing => kind.ends_with('*'),
+            Argument::Count(_) => kind == "u32",
+            Argument::Number(_) => kind == "float",
+            Argument::Words(_) => kind == "uint4",
+            Argument::Window(_) => kind == "Window",
+            Argument::Terms(_) => kind == "AdamTerms",
+        }
+    }
+
+    #[test]
+    fn every_kernel_of_every_plan_is_given_what_its_source_asks_for() {
+        for &model in Model::ALL {
+            let blueprint = blueprint(model, 4, Precision::Bf16);
+            let passes = [Mode::Train, Mode::Evaluate].map(|mode| blueprint.forward(Pass { batch: 3, mode }));
+            for commands in passes.iter().chain([&blueprint.backward(3)]) {
+                for command in &commands.list {
+                    let Command::Launch(launch) = command else { continue };
+                    let kinds = parameters(launch.kernel);
+                    assert_eq!(launch.arguments.len(), kinds.len(), "{:?}", launch.kernel);
+                    for (argument, kind) in launch.arguments.iter().zip(&kinds) {
+                        assert!(fits(*argument, kind), "{:?}: {argument:?} is no {kind}", launch.kernel);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_place_of_every_plan_lies_within_its_bytes() {
+        for &model in Model::ALL {
+            let blueprint = blueprint(model, 4, Precision::Tf32);
+            let inside = |place: Place| assert!(place.address(0) < blueprint.bytes as u64);
+            let forward = blueprint.forward(Pass { batch: 4, mode: Mode::Train });
+            for command in forward.list.iter().chain(&blueprint.backward(4).list) {
+                match command {
+                    Command::Launch(launch) => launch.arguments.iter().for_each(|argument| {
+                        if let Argument::At(place) = argument {
+                            inside(*place);
+                        }
+                    }),
+                    Command::Convolve(c) => [c.input, c.filter, c.output].into_iter().for_each(inside),
+                    Command::Multiply(m) => [m.a.at, m.b.at, m.c].into_iter().for_each(inside),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_larger_batch_takes_more_memory_and_bf16_less() {
+        let bytes = |batch, precision| blueprint(Model::Resnet18, batch, precision).bytes;
+        assert!(bytes(64, Precision::Bf16) > bytes(32, Precision::Bf16));
+        assert!(bytes(64, Precision::Bf16) < bytes(64, Precision::F32));
+        assert_eq!(bytes(64, Precision::Tf32), bytes(64, Precision::F32));
+    }
+
+    #[test]
+    fn a_residual_block_passes_over_its_norms_twice_each_way() {
+        let blueprint = blueprint(Model::Resnet18, 2, Precision::Bf16);
+        let count = |commands: &Commands, kernel: Kernel| {
+            commands.list.iter().filter(|c| matches!(c, Command::Launch(l) if l.kernel == kernel)).count()
+        };
+        let forward = blueprint.forward(Pass { batch: 2, mode: Mode::Train });
+        assert_eq!(count(&forward, Kernel::NormalizeObserve), 20);
+        assert_eq!(count(&forward, Kernel::NormalizeApply), 20);
+        assert_eq!(count(&forward, Kernel::Sum), 0, "sums and ReLUs are part of the norms");
+        let backward = blueprint.backward(2);
+        assert_eq!(count(&backward, Kernel::NormalizeReduce), 20);
+        assert_eq!(count(&backward, Kernel::NormalizeSpread), 20);
+        assert_eq!(count(&backward, Kernel::Deliver), 0, "no gradient is copied");
+    }
+}

@@ -1,0 +1,283 @@
+//! A planned network at work on a GPU.
+
+use std::collections::HashMap;
+
+use super::{
+    Precision, Settings,
+    blueprint::Blueprint,
+    command::{Launch, arguments},
+    feed::{Feed, Portion},
+    gpu::Gpu,
+    kernel::{Kernel, blocks},
+    layout::{Place, padded},
+    memory::{self, Pinned},
+    operations::Pass,
+    plans::{Plans, workspace},
+    program::Program,
+    queue::Queue,
+    update,
+};
+use crate::{Architecture, Error, Input, Kept, Matrix, Mode, Network, Optimizer, Parameters, Set};
+
+/// Memory that is left to the libraries themselves.
+const RESERVE: usize = 256 << 20;
+
+/// A network on a GPU. Programs come first: what they hold of cuDNN goes before its handle does.
+struct CudaNetwork {
+    forward: HashMap<Pass, Program>,
+    backward: HashMap<usize, Program>,
+    plans: Plans,
+    feed: Feed,
+    logits: Matrix,
+    received: Pinned<f32>,
+    gradient: Pinned<f32>,
+    queue: Queue,
+    blueprint: Blueprint,
+    optimizer: Optimizer,
+    batch: usize,
+    /// Steps the optimizer has made.
+    steps: u64,
+    /// Examples of the last training batch, until `backward` has used it.
+    trained: Option<usize>,
+    /// Examples of the last batch that went backward.
+    went_back: usize,
+}
+
+// SAFETY: everything that is not `Send` by itself (addresses of the GPU, handles, plans shared within) belongs to this
+// network alone, and each method makes the GPU's context current on the thread it is called from.
+unsafe impl Send for CudaNetwork {}
+
+/// Plans an architecture for a GPU.
+pub(super) fn boxed(architecture: &Architecture, settings: &Settings) -> Result<Box<dyn Network>, Error> {
+    let gpu = Gpu::open(settings.ordinal)?;
+    let _alone = gpu.prepare();
+    let blueprint = Blueprint::new(architecture, settings)?;
+    let (free, total) = gpu.memory()?;
+    let beside = 2 * workspace(total) + RESERVE;
+    if blueprint.bytes + beside > free {
+        let (batch, needed) = (settings.batch, blueprint.bytes + beside);
+        let fits = largest(architecture, settings, free.saturating_sub(beside));
+        return Err(Error::Memory { batch, needed, free, fits });
+    }
+    let queue = Queue::new(&gpu, settings.precision, blueprint.bytes)?;
+    let numbers = settings.batch * blueprint.output.size();
+    let network = CudaNetwork {
+        forward: HashMap::new(),
+        backward: HashMap::new(),
+        plans: Plans::new(&queue, settings.selection)?,
+        feed: Feed::new(&queue, settings.batch)?,
+        logits: Matrix::zeros(settings.batch, blueprint.output.size()),
+        received: Pinned::new(&gpu.context, numbers)?,
+        gradient: Pinned::new(&gpu.context, numbers)?,
+        queue,
+        optimizer: settings.optimizer,
+        batch: settings.batch,
+        steps: 0,
+        trained: None,
+        went_back: 0,
+        blueprint,
+    };
+    let (weights, statistics) = network.blueprint.store.initial(settings.seed);
+    network.put_weights(&weights, &statistics)?;
+    Ok(Box::new(network))
+}
+
+/// The largest batch whose plan has at most so many bytes.
+fn largest(architecture: &Architecture, settings: &Settings, bytes: usize) -> Option<usize> {
+    let fits = |batch: usize| {
+        let settings = Settings { batch, ..settings.clone() };
+        Blueprint::new(architecture, &settings).is_ok_and(|blueprint| blueprint.bytes <= bytes)
+    };
+    // The plan grows with the batch, so the border is found by halving.
+    let (mut low, mut high) = (0, settings.batch);
+    while high - low > 1 {
+        let middle = usize::midpoint(low, high);
+        if fits(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    (low > 0).then_some(low)
+}
+
+impl CudaNetwork {
+    /// Starts the pass over what was brought in.
+    fn start(&mut self, mode: Mode, portion: Portion) -> Result<(), Error> {
+        let pass = Pass { batch: portion.batch, mode };
+        if !self.forward.contains_key(&pass) {
+            let program = Program::new(self.blueprint.forward(pass), &self.queue, &mut self.plans)?;
+            self.plans.save();
+            self.forward.insert(pass, program);
+        }
+        if let Some(program) = self.forward.get_mut(&pass) {
+            program.run(&self.queue)?;
+        }
+        let count = portion.count * self.logits.columns();
+        let from = self.blueprint.logits.address(self.queue.base());
+        self.received.receive(count, from, self.queue.stream.cu_stream())
+    }
+
+    /// Waits for a pass, and keeps its logits.
+    fn finish(&mut self, portion: Portion) -> Result<(), Error> {
+        self.queue.wait()?;
+        let columns = self.logits.columns();
+        let to = &mut self.logits.values_mut()[portion.first * columns..][..portion.count * columns];
+        to.copy_from_slice(&self.received.values()[..to.len()]);
+        Ok(())
+    }
+
+    /// Numbers of the network's memory.
+    fn fetch<T: Copy + Default>(&self, place: Place, count: usize) -> Result<Vec<T>, Error> {
+        self.queue.enter()?;
+        // SAFETY: the place holds so many numbers.
+        unsafe { memory::fetch(&self.queue.stream, place.address(self.queue.base()), count) }
+    }
+
+    /// Numbers that are stored in the network's precision.
+    fn fetch_numbers(&self, place: Place, count: usize) -> Result<Vec<f32>, Error> {
+        if self.queue.precision != Precision::Bf16 {
+            return self.fetch(place, count);
+        }
+        let halves = self.fetch::<u16>(place, count)?;
+        Ok(halves.iter().map(|&half| f32::from_bits(u32::from(half) << 16)).collect())
+    }
+
+    /// Numbers into the network's memory.
+    fn put(&self, place: Place, numbers: &[f32]) -> Result<(), Error> {
+        self.queue.enter()?;
+        // SAFETY: the place has room for these numbers, and only the queue's own stream writes it between passes.
+        unsafe { memory::put(&self.queue.stream, place.address(self.queue.base()), numbers) }
+    }
+
+    /// Master weights and statistics, and the copy for convolutions.
+    fn put_weights(&self, weights: &[f32], statistics: &[f32]) -> Result<(), Error> {
+        let lists = &self.blueprint.lists;
+        self.put(lists.weights, weights)?;
+        if !statistics.is_empty() {
+            self.put(lists.statistics, statistics)?;
+        }
+        if lists.filters != lists.weights {
+            let eights = self.blueprint.store.filters.length / 8;
+            let arguments = arguments![lists.weights, lists.filters, eights].to_vec();
+            self.queue.launch(&Launch { kernel: Kernel::Narrow, grid: blocks(eights), arguments })?;
+        }
+        Ok(())
+    }
+}
+
+impl Network for CudaNetwork {
+    fn forward(&mut self, input: &Input<'_>, mode: Mode) -> Result<&Matrix, Error> {
+        self.queue.enter()?;
+        let examples = self.feed.examples(input, self.blueprint.shape)?;
+        if mode == Mode::Train && examples > self.batch {
+            let expected = format!("at most {} examples was planned for training", self.batch);
+            return Err(Error::Input { expected, found: examples.to_string() });
+        }
+        self.trained = (mode == Mode::Train).then_some(examples);
+        self.logits.resize(examples, self.logits.columns());
+        let portion = |index: usize| {
+            let first = index * self.batch;
+            let count = self.batch.min(examples.saturating_sub(first));
+            // Evaluation fills a batch up: no example sees another, and one plan serves all.
+            let batch = if mode == Mode::Train { examples } else { self.batch };
+            (count > 0).then_some(Portion { first, count, batch, slot: index % 2, step: self.steps })
+        };
+        let portions: Vec<Portion> = (0..).map_while(portion).collect();
+        for (index, portion) in portions.iter().enumerate() {
+            if index == 0 {
+                self.feed.bring(&self.queue, &self.blueprint, input, *portion)?;
+            }
+            self.start(mode, *portion)?;
+            if let Some(next) = portions.get(index + 1) {
+                // While the GPU computes, the next examples are on their way.
+                self.feed.bring(&self.queue, &self.blueprint, input, *next)?;
+            }
+            self.finish(*portion)?;
+        }
+        Ok(&self.logits)
+    }
+
+    fn backward(&mut self, gradient: &Matrix) -> Result<(), Error> {
+        let batch = self.trained.ok_or(Error::BackwardFirst)?;
+        let (expected, found) = ((batch, self.logits.columns()), (gradient.rows(), gradient.columns()));
+        if expected != found {
+            return Err(Error::MatrixShape { what: "the gradient of the logits", expected, found });
+        }
+        (self.trained, self.went_back) = (None, batch);
+        self.queue.enter()?;
+        let count = gradient.values().len();
+        // The last copy from here was done before the logits of this batch came back.
+        self.gradient.values_mut()[..count].copy_from_slice(gradient.values());
+        let to = self.blueprint.gradient.address(self.queue.base());
+        self.gradient.send(count, to, self.queue.stream.cu_stream())?;
+        if !self.backward.contains_key(&batch) {
+            let program = Program::new(self.blueprint.backward(batch), &self.queue, &mut self.plans)?;
+            self.plans.save();
+            self.backward.insert(batch, program);
+        }
+        self.backward.get_mut(&batch).map_or(Ok(()), |program| program.run(&self.queue))
+    }
+
+    fn step(&mut self, rate: f64) -> Result<(), Error> {
+        self.queue.enter()?;
+        self.steps += 1;
+        update::step(&self.queue, &self.blueprint, self.optimizer, (rate, self.steps))
+    }
+
+    fn parameters(&self) -> Result<Parameters, Error> {
+        let (store, lists) = (&self.blueprint.store, &self.blueprint.lists);
+        let weights = self.fetch::<f32>(lists.weights, store.weights())?;
+        Ok(store.parameters(&weights, &self.fetch::<f32>(lists.statistics, store.statistics)?))
+    }
+
+    fn load(&mut self, parameters: &Parameters) -> Result<(), Error> {
+        let (weights, statistics) = self.blueprint.store.lists(parameters)?;
+        self.put_weights(&weights, &statistics)
+    }
+
+    fn optimizer_state(&self) -> Result<Parameters, Error> {
+        let (store, lists) = (&self.blueprint.store, &self.blueprint.lists);
+        let mut state = Parameters::new();
+        for (name, &memory) in self.optimizer.memories().iter().zip(&lists.memories) {
+            let numbers = self.fetch::<f32>(memory, store.weights())?;
+            store.trained_of(&numbers, &format!(".{name}"), &mut state);
+        }
+        state.put_steps(self.steps);
+        Ok(state)
+    }
+
+    fn load_optimizer_state(&mut self, state: &Parameters) -> Result<(), Error> {
+        let names = self.optimizer.memories().iter();
+        let lists = names.map(|name| self.blueprint.store.trained_list(state, &format!(".{name}")));
+        let lists = lists.collect::<Result<Vec<_>, Error>>()?;
+        self.steps = state.steps()?;
+        for (&memory, numbers) in self.blueprint.lists.memories.iter().zip(&lists) {
+            self.put(memory, numbers)?;
+        }
+        Ok(())
+    }
+
+    fn gradients(&self) -> Result<Parameters, Error> {
+        let (store, lists) = (&self.blueprint.store, &self.blueprint.lists);
+        let mut slopes = self.fetch_numbers(lists.filter_slopes, store.filters.length)?;
+        slopes.extend(self.fetch::<f32>(lists.vector_slopes, store.vectors.length)?);
+        let mut gradients = Parameters::new();
+        store.trained_of(&slopes, "", &mut gradients);
+        Ok(gradients)
+    }
+
+    fn input_gradient(&self) -> Result<Matrix, Error> {
+        let slot = self.blueprint.input_gradient.ok_or(Error::NoInputGradient)?;
+        let (shape, batch) = (self.blueprint.shape, self.went_back);
+        let wide = padded(shape.channels);
+        let slopes = self.fetch_numbers(slot, batch * shape.height * shape.width * wide)?;
+        let pixels = slopes.chunks_exact(wide).flat_map(|pixel| &pixel[..shape.channels]);
+        Matrix::from_values(batch, shape.size(), pixels.copied().collect())
+    }
+
+    fn keep(&mut self, set: &Set<'_>) -> Result<Option<Kept>, Error> {
+        self.queue.enter()?;
+        self.feed.keep(&self.queue, set, self.blueprint.shape)
+    }
+}
