@@ -148,7 +148,8 @@ pub(super) fn free(name: &str) -> PathBuf {
 
 /// What was found, in a few lines.
 pub(super) fn say(run: &RunFolder, found: &Finished) -> anyhow::Result<()> {
-    found.audit.record.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
+    let warnings = found.audit.iter().flat_map(|audit| audit.record.warnings());
+    warnings.for_each(|warning| eprintln!("warning: {warning}"));
     let mut out = std::io::stdout().lock();
     let (score, percent) = (&found.outcome.score, |share: f64| format!("{:.1} %", 100.0 * share));
     if let Some(audit) = &found.audit {

@@ -38,7 +38,7 @@ impl Plot {
             return Ok(drawn.files);
         }
         let Some(out) = &self.out else {
-            return Err(super::WrongUse("no folder for the figures is given: name one with --out").into());
+            return Err(super::WrongUse("no folder for the figures is given: name one with --out <DIR>").into());
         };
         let is_run = [names::CONFIG, names::AUDIT].iter().any(|name| self.run.join(name).is_file());
         if self.run.is_dir() && !is_run && holds_folders(&self.run) {

@@ -19,7 +19,8 @@ impl Opened {
         let parts = {
             // Held while the files are read: whoever waits here waits for the same files.
             let mut sets = self.sets.lock().unwrap_or_else(PoisonError::into_inner);
-            let key = format!("{:?} {:?} {:?}", config.data, config.test, config.read);
+            let test = config.test.as_ref().map(|path| path.display().to_string());
+            let key = format!("{}\n{test:?}\n{:?}", config.data.display(), config.read);
             match sets.get(&key) {
                 Some(parts) => parts.clone(),
                 None => sets.entry(key).or_insert(read(config)?).clone(),

@@ -105,10 +105,20 @@ impl Sweep {
 impl Planned {
     /// Where settings of a folder that bears this run's name are not those that are asked for.
     pub fn refuse_other(&self, folder: &Path, made: &Config) -> Result<(), Error> {
+        let moved = [
+            ("data", Some(&self.config.data), Some(&made.data)),
+            ("test", self.config.test.as_ref(), made.test.as_ref()),
+        ];
         let made: Table = made.to_toml()?.parse().unwrap_or_default();
         let mut given = self.given.clone();
         if let (Some(place), Some(noise)) = (given.get_mut("noise"), &self.config.noise) {
             *place = Value::String(noise.to_string());
+        }
+        // A set may lie elsewhere than it did; that it is the same set is seen by its sha256 when a run goes on.
+        for (key, asked, made) in moved {
+            if asked.and_then(|path| path.file_name()) == made.and_then(|path| path.file_name()) {
+                given.remove(key);
+            }
         }
         let methods =
             |key: &str| cleanest_core::methods::Choice::NAMES.contains(&key.replace('_', "-").as_str());

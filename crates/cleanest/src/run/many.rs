@@ -2,7 +2,7 @@
 
 use super::{About, RunFolder, names};
 use crate::Error;
-use crate::experiment::{Opened, Planned};
+use crate::experiment::{Config, Opened, Planned};
 use crate::train::{Observer, Progress, Stop};
 use cleanest_engine::Device;
 use std::path::Path;
@@ -125,7 +125,9 @@ fn one(
         Ok(begun) => {
             // Where it was cut, unless another place is named.
             let device = Some(run.config.device.parse()?).filter(|&device| device != Device::Auto);
-            data.prepared(&begun.config()?).and_then(|data| begun.resume_on(data, device, stop, observer))
+            let (place, test) = (run.config.data.clone(), run.config.test.clone());
+            let config = Config { data: place, test, ..begun.config()? };
+            data.prepared(&config).and_then(|data| begun.resume_on(data, device, stop, observer))
         }
         Err(_) => {
             fresh(folder).and_then(|new| new.fit_on(data.prepared(&run.config)?, &run.config, stop, observer))

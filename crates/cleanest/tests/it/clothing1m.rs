@@ -42,7 +42,7 @@ fn folder(at: &Path, train: usize, test: usize) -> Matrix {
         ("noisy_train_key_list.txt", "noisy_label_kv.txt", train),
         ("clean_test_key_list.txt", "clean_label_kv.txt", test),
     ] {
-        let (mut keys, mut pairs) = (String::new(), String::new());
+        let (mut keys, mut pairs) = (Vec::new(), Vec::new());
         for number in 0..count {
             let class = stream.weighted(&shares);
             let key = format!("images/{}/{:02}/{list}-{number}.jpg", number % 10, number % 100);
@@ -53,11 +53,11 @@ fn folder(at: &Path, train: usize, test: usize) -> Matrix {
             if count == train {
                 seen[(class, label)] += 1.0;
             }
-            keys += &format!("{key}\n");
-            pairs += &format!("{key} {label}\n");
+            keys.push(key.clone());
+            pairs.push(format!("{key} {label}"));
         }
-        std::fs::write(at.join(list), keys).unwrap();
-        std::fs::write(at.join(labels), pairs).unwrap();
+        std::fs::write(at.join(list), keys.join("\n")).unwrap();
+        std::fs::write(at.join(labels), pairs.join("\n")).unwrap();
     }
     seen
 }

@@ -5,6 +5,7 @@
 mod audit;
 mod browser;
 mod clothing1m;
+mod figures;
 mod fit;
 mod get;
 mod inspect;

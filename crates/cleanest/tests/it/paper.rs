@@ -125,7 +125,7 @@ fn method(config: &Config, prior: f64) {
     };
     let found: Choice = config.choice().unwrap();
     assert_eq!(found, Choice::with_settings(&config.method, &expected).unwrap());
-    assert_eq!(found.counts_at_the_end(), false, "the paper's T is the method's own");
+    assert!(!found.counts_at_the_end(), "the paper's T is the method's own");
 }
 
 #[test]
