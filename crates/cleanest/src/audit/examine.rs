@@ -1,13 +1,13 @@
 //! The audit itself: from probabilities and labels to what is wrong with them.
 
-use super::finding::{Finding, FindingPass};
-use super::passes::{CensusPass, JointPass, Table, TallyPass};
+use super::finding::{CloserPass, Finding, FindingPass, RankPass};
+use super::passes::{JointPass, Table, TallyPass};
 use super::record::{
     AuditRecord, ClassRecord, Confident, Estimate, Intervals, ListSize, Posterior, Provenance,
 };
 use crate::Error;
 use cleanest_core::Matrix;
-use cleanest_core::audit::{Best, Census, Channel, Counted, Joint, Pick, Prune, Tally, Undo};
+use cleanest_core::audit::{Best, Census, Channel, Counted, Joint, Pick, Probability, Prune, Tally, Undo};
 use cleanest_core::estimate::frequencies;
 use cleanest_core::noise::{Dirichlet, Transition};
 use serde::{Deserialize, Serialize};
@@ -64,13 +64,13 @@ pub enum Rank {
 
 impl Rank {
     /// What an example is ranked by, least first.
-    fn of(self, probabilities: &[f64], label: u32) -> f64 {
-        let own = probabilities[label as usize];
+    pub(super) fn of<P: Probability>(self, probabilities: &[P], label: u32) -> f64 {
+        let own = probabilities[label as usize].wide();
         match self {
             Self::SelfConfidence => own,
             Self::NormalizedMargin => {
                 let others = probabilities.iter().enumerate().filter(|(class, _)| *class != label as usize);
-                own - others.map(|(_, &p)| p).fold(0.0, f64::max)
+                own - others.map(|(_, p)| p.wide()).fold(0.0, f64::max)
             }
         }
     }
@@ -110,8 +110,7 @@ impl Question {
 
     fn by_bayes(&self, table: &Table<'_>) -> Result<Audit, Error> {
         let classes = table.classes();
-        let softly = self.noise.is_none();
-        let census = table.first_pass(|| CensusPass { census: Census::new(classes), softly })?.census;
+        let census = table.census(self.noise.is_none())?;
         let noise = match &self.noise {
             Some(known) if known.transition.classes() != classes => {
                 let (expected, found) = (classes, known.transition.classes());
@@ -147,7 +146,7 @@ impl Question {
 
     fn by_confident_learning(&self, table: &Table<'_>) -> Result<Audit, Error> {
         let classes = table.classes();
-        let census = table.first_pass(|| CensusPass { census: Census::new(classes), softly: false })?.census;
+        let census = table.census(false)?;
         let thresholds = census.thresholds();
         let fresh = || JointPass { joint: Joint::new(classes), thresholds: &thresholds };
         let counted = table.pass(fresh)?.joint;
@@ -189,23 +188,15 @@ impl Question {
             Rank::NormalizedMargin => finding.normalized_margin,
         };
         let order = |a: &Finding, b: &Finding| rank(a).total_cmp(&rank(b)).then(a.row.cmp(&b.row));
-        let (mut clean, mut posterior) = (vec![0.0; table.classes()], vec![0.0; table.classes()]);
         let mut listed = rows.to_vec();
         if rows.len() > self.list {
-            let mut best = Best::new(self.list);
-            table.select(rows, |row, probabilities, label| {
-                best.offer(Pick::new(-self.rank.of(probabilities, label), row, false));
-            })?;
-            listed = best.picks().iter().map(Pick::row).collect();
+            let fresh = || RankPass { rows, rank: self.rank, worst: Best::new(self.list) };
+            listed = table.pass(fresh)?.worst.picks().iter().map(Pick::row).collect();
             listed.sort_unstable();
         }
         let (undo, channel) = (Undo::new(noise), Channel::new(noise));
-        let mut findings = Vec::with_capacity(listed.len());
-        table.select(&listed, |row, probabilities, label| {
-            undo.of(probabilities, &mut clean);
-            channel.posterior(&clean, label, &mut posterior);
-            findings.push(Finding::new((row, probabilities, label), &posterior));
-        })?;
+        let fresh = || CloserPass { rows: &listed, undo: &undo, channel: &channel, found: Vec::new() };
+        let mut findings = table.pass(fresh)?.found;
         findings.sort_by(order);
         Ok(findings)
     }

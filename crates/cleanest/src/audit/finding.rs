@@ -1,8 +1,10 @@
 //! What was found of one example, small enough to keep millions.
 
+use super::examine::Rank;
 use super::passes::Pass;
 use super::record::Suspect;
-use cleanest_core::audit::{Block, Channel, Probability, Verdict};
+use cleanest_core::Error as Problem;
+use cleanest_core::audit::{Best, Block, Channel, Pick, Probability, Undo, Verdict};
 
 /// What was found of one example.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,7 +84,7 @@ pub(super) struct FindingPass<'a> {
 }
 
 impl Pass for FindingPass<'_> {
-    fn block<P: Probability>(&mut self, block: &Block<'_, P>) {
+    fn block<P: Probability>(&mut self, block: &Block<'_, P>) -> Result<(), Problem> {
         let mut posterior = vec![0.0; block.classes()];
         for (row, probabilities, label) in block.rows() {
             self.channel.posterior(probabilities, label, &mut posterior);
@@ -91,6 +93,51 @@ impl Pass for FindingPass<'_> {
                 self.found.push(finding);
             }
         }
+        Ok(())
+    }
+
+    fn merge(&mut self, mut next: Self) {
+        self.found.append(&mut next.found);
+    }
+}
+
+/// Ranks some rows, and keeps the worst.
+pub(super) struct RankPass<'a> {
+    pub(super) rows: &'a [usize],
+    pub(super) rank: Rank,
+    pub(super) worst: Best,
+}
+
+impl Pass for RankPass<'_> {
+    fn block<P: Probability>(&mut self, block: &Block<'_, P>) -> Result<(), Problem> {
+        for (row, probabilities, label) in block.among(self.rows) {
+            self.worst.offer(Pick::new(-self.rank.of(probabilities, label), row, false));
+        }
+        Ok(())
+    }
+
+    fn merge(&mut self, next: Self) {
+        self.worst.merge(next.worst);
+    }
+}
+
+/// Looks at some rows of a model of the given labels: the true class by undoing the noise, then Bayes.
+pub(super) struct CloserPass<'a> {
+    pub(super) rows: &'a [usize],
+    pub(super) undo: &'a Undo,
+    pub(super) channel: &'a Channel,
+    pub(super) found: Vec<Finding>,
+}
+
+impl Pass for CloserPass<'_> {
+    fn block<P: Probability>(&mut self, block: &Block<'_, P>) -> Result<(), Problem> {
+        let [mut clean, mut room, mut posterior] = [(); 3].map(|()| vec![0.0; block.classes()]);
+        for (row, probabilities, label) in block.among(self.rows) {
+            self.undo.of(probabilities, (&mut clean, &mut room));
+            self.channel.posterior(&clean, label, &mut posterior);
+            self.found.push(Finding::new((row, probabilities, label), &posterior));
+        }
+        Ok(())
     }
 
     fn merge(&mut self, mut next: Self) {

@@ -1,16 +1,16 @@
 //! Passes over examples that may be larger than memory: many workers, one answer.
 
 use crate::Error;
-use cleanest_core::Matrix;
 use cleanest_core::audit::{Block, Census, Channel, Joint, Probability, Prune, Pruning, Tally, Thresholds};
+use cleanest_core::{Error as Problem, Matrix};
 use cleanest_data::probabilities::{GivenLabels, Probabilities, Values};
 use rayon::prelude::*;
 use std::ops::Range;
 
 /// Something that is counted over all examples.
 pub(super) trait Pass: Send {
-    /// Counts a block.
-    fn block<P: Probability>(&mut self, block: &Block<'_, P>);
+    /// Counts a block. The first pass is the one that may find a row that is no distribution.
+    fn block<P: Probability>(&mut self, block: &Block<'_, P>) -> Result<(), Problem>;
     /// Takes over what was counted of the examples that follow.
     fn merge(&mut self, next: Self);
 }
@@ -57,15 +57,16 @@ impl Table<'_> {
         }
     }
 
-    /// The first pass: like any other, but looks whether rows are distributions.
-    pub(super) fn first_pass<S: Pass>(&self, fresh: impl Fn() -> S + Sync) -> Result<S, Error> {
-        self.groups(&self.parts(), self.usual_groups(), &fresh, true)
+    /// The first pass, which also looks whether rows are distributions.
+    pub(super) fn census(&self, softly: bool) -> Result<Census, Error> {
+        let fresh = || CensusPass { census: Census::new(self.classes()), softly };
+        Ok(self.pass(fresh)?.census)
     }
 
     /// A pass over examples that were looked at before. How they are grouped follows from their number, so that sums
     /// do not depend on how many workers there are.
     pub(super) fn pass<S: Pass>(&self, fresh: impl Fn() -> S + Sync) -> Result<S, Error> {
-        self.groups(&self.parts(), self.usual_groups(), &fresh, false)
+        self.groups(&self.parts(), self.usual_groups(), &fresh)
     }
 
     /// The rows that confident learning cuts. What is found depends on no order, but takes room: a group for each
@@ -78,51 +79,14 @@ impl Table<'_> {
             // A look at some examples says which of the others cannot be among the worst.
             let some: Vec<_> = parts.iter().step_by(SAMPLE).cloned().collect();
             let share = some.iter().map(ExactSizeIterator::len).sum::<usize>() as f64 / self.rows() as f64;
-            let mut sample = self.groups(&some, 1, &|| Pruning::of_sample(prune, joint, share), false)?;
+            let mut sample = self.groups(&some, 1, &|| Pruning::of_sample(prune, joint, share))?;
             let primed = fresh().primed(&mut sample);
-            let found = self.groups(&parts, groups, &|| primed.clone(), false)?;
+            let found = self.groups(&parts, groups, &|| primed.clone())?;
             if !found.is_short() {
                 return Ok(found.rows());
             }
         }
-        Ok(self.groups(&parts, groups, &fresh, false)?.rows())
-    }
-
-    /// Looks at some rows again, in order.
-    pub(super) fn select(
-        &self,
-        rows: &[usize],
-        mut each: impl FnMut(usize, &[f64], u32),
-    ) -> Result<(), Error> {
-        match self {
-            Self::Memory(probabilities, labels) => {
-                rows.iter().for_each(|&row| each(row, probabilities.row(row), labels[row]));
-            }
-            Self::Files { probabilities, labels, renormalize } => {
-                let (mut held, mut part) = (Vec::new(), 0..0);
-                let (mut failed, mut scaled) = (None, Vec::new());
-                let parts = probabilities.parts();
-                probabilities.select(rows, |row, values| {
-                    if !part.contains(&row) {
-                        part = parts[parts.partition_point(|part| part.end <= row)].clone();
-                        failed = failed.take().or(labels.read(&part, &mut held).err());
-                    }
-                    if failed.is_some() {
-                        return;
-                    }
-                    scaled.clear();
-                    scaled.extend_from_slice(values);
-                    if *renormalize {
-                        normalize_rows(&mut scaled, values.len());
-                    }
-                    each(row, &scaled, held[row - part.start]);
-                })?;
-                if let Some(problem) = failed {
-                    return Err(problem.into());
-                }
-            }
-        }
-        Ok(())
+        Ok(self.groups(&parts, groups, &fresh)?.rows())
     }
 
     fn usual_groups(&self) -> usize {
@@ -144,13 +108,12 @@ impl Table<'_> {
         parts: &[Range<usize>],
         groups: usize,
         fresh: &(impl Fn() -> S + Sync),
-        check: bool,
     ) -> Result<S, Error> {
         let each = parts.len().div_ceil(groups.max(1)).max(1);
         let group = |parts: &[Range<usize>]| {
             let (mut state, mut scratch) = (fresh(), Scratch::default());
             for part in parts {
-                self.part(part, check, &mut state, &mut scratch)?;
+                self.part(part, &mut state, &mut scratch)?;
             }
             Ok(state)
         };
@@ -163,18 +126,12 @@ impl Table<'_> {
         Ok(whole)
     }
 
-    fn part<S: Pass>(
-        &self,
-        part: &Range<usize>,
-        check: bool,
-        state: &mut S,
-        scratch: &mut Scratch,
-    ) -> Result<(), Error> {
+    fn part<S: Pass>(&self, part: &Range<usize>, state: &mut S, scratch: &mut Scratch) -> Result<(), Error> {
         let classes = self.classes();
         match self {
             Self::Memory(probabilities, labels) => {
                 let values = &probabilities.values()[part.start * classes..part.end * classes];
-                state.block(&Block::trusted((values, &labels[part.clone()]), classes, part.start));
+                state.block(&Block::trusted((values, &labels[part.clone()]), classes, part.start))?;
             }
             Self::Files { probabilities, labels, renormalize } => {
                 labels.read(part, &mut scratch.labels)?;
@@ -182,17 +139,17 @@ impl Table<'_> {
                 match probabilities.part(part)? {
                     Values::F32(values) if *renormalize => {
                         normalized(values.iter().map(|&p| f64::from(p)), classes, &mut scratch.values);
-                        state.block(&block((&scratch.values, labels), (classes, part.start), check)?);
+                        state.block(&Block::trusted((&scratch.values[..], labels), classes, part.start))?;
                     }
                     Values::F64(values) if *renormalize => {
                         normalized(values.iter().copied(), classes, &mut scratch.values);
-                        state.block(&block((&scratch.values, labels), (classes, part.start), check)?);
+                        state.block(&Block::trusted((&scratch.values[..], labels), classes, part.start))?;
                     }
                     Values::F32(values) => {
-                        state.block(&block((&values, labels), (classes, part.start), check)?);
+                        state.block(&Block::trusted((&values[..], labels), classes, part.start))?;
                     }
                     Values::F64(values) => {
-                        state.block(&block((&values, labels), (classes, part.start), check)?);
+                        state.block(&Block::trusted((&values[..], labels), classes, part.start))?;
                     }
                 }
             }
@@ -205,18 +162,6 @@ impl Table<'_> {
 struct Scratch {
     labels: Vec<u32>,
     values: Vec<f64>,
-}
-
-fn block<'a, P: Probability>(
-    (values, labels): (&'a [P], &'a [u32]),
-    (classes, first): (usize, usize),
-    check: bool,
-) -> Result<Block<'a, P>, Error> {
-    if check {
-        Ok(Block::checked((values, labels), classes, first)?)
-    } else {
-        Ok(Block::trusted((values, labels), classes, first))
-    }
 }
 
 /// Each row over its sum; a row that cannot be a distribution is left for the check to find.
@@ -242,11 +187,12 @@ pub(super) struct CensusPass {
 }
 
 impl Pass for CensusPass {
-    fn block<P: Probability>(&mut self, block: &Block<'_, P>) {
-        self.census.count(block);
+    fn block<P: Probability>(&mut self, block: &Block<'_, P>) -> Result<(), Problem> {
+        self.census.count_checked(block)?;
         if self.softly {
             self.census.count_softly(block);
         }
+        Ok(())
     }
 
     fn merge(&mut self, next: Self) {
@@ -260,8 +206,9 @@ pub(super) struct JointPass<'a> {
 }
 
 impl Pass for JointPass<'_> {
-    fn block<P: Probability>(&mut self, block: &Block<'_, P>) {
+    fn block<P: Probability>(&mut self, block: &Block<'_, P>) -> Result<(), Problem> {
         self.joint.count(block, self.thresholds);
+        Ok(())
     }
 
     fn merge(&mut self, next: Self) {
@@ -270,8 +217,9 @@ impl Pass for JointPass<'_> {
 }
 
 impl Pass for Pruning {
-    fn block<P: Probability>(&mut self, block: &Block<'_, P>) {
+    fn block<P: Probability>(&mut self, block: &Block<'_, P>) -> Result<(), Problem> {
         self.consider(block);
+        Ok(())
     }
 
     fn merge(&mut self, next: Self) {
@@ -285,8 +233,9 @@ pub(super) struct TallyPass<'a> {
 }
 
 impl Pass for TallyPass<'_> {
-    fn block<P: Probability>(&mut self, block: &Block<'_, P>) {
+    fn block<P: Probability>(&mut self, block: &Block<'_, P>) -> Result<(), Problem> {
         self.tally.count(block, self.channel);
+        Ok(())
     }
 
     fn merge(&mut self, next: Self) {

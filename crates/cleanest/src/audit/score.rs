@@ -4,6 +4,7 @@ use super::examine::Audit;
 use super::passes::{Pass, Table};
 use super::record::{AuditScore, CalibrationRecord, PrecisionAt};
 use crate::Error;
+use cleanest_core::Error as Problem;
 use cleanest_core::audit::{Block, Channel, Probability, Undo, Verdict, average_precision, precision_at};
 use cleanest_core::noise::Transition;
 use cleanest_core::stats::{calibration_bins, expected_calibration_error};
@@ -89,17 +90,18 @@ struct VerdictPass<'a> {
 }
 
 impl Pass for VerdictPass<'_> {
-    fn block<P: Probability>(&mut self, block: &Block<'_, P>) {
-        let (mut clean, mut posterior) = (vec![0.0; block.classes()], vec![0.0; block.classes()]);
+    fn block<P: Probability>(&mut self, block: &Block<'_, P>) -> Result<(), Problem> {
+        let [mut clean, mut room, mut posterior] = [(); 3].map(|()| vec![0.0; block.classes()]);
         for (_, row, label) in block.rows() {
             if let Some(undo) = self.undo {
-                undo.of(row, &mut clean);
+                undo.of(row, (&mut clean, &mut room));
                 self.channel.posterior(&clean, label, &mut posterior);
             } else {
                 self.channel.posterior(row, label, &mut posterior);
             }
             self.verdicts.push(Verdict::of(&posterior, label));
         }
+        Ok(())
     }
 
     fn merge(&mut self, mut next: Self) {

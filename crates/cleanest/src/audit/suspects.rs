@@ -6,6 +6,7 @@ use crate::Error;
 use crate::run::files::write_gradually;
 use cleanest_data::{Dataset, Source};
 use serde_json::json;
+use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::path::Path;
 
@@ -72,29 +73,28 @@ impl Suspects<'_> {
                 "self_confidence",
                 "normalized_margin",
             ])?;
+            // One text for all fields of a row: there may be millions.
+            let names: Vec<String> = self.classes.iter().map(|name| harmless(name)).collect();
+            let mut text = String::new();
             for (at, finding) in self.findings.iter().enumerate() {
-                let numbers = [
-                    finding.wrong,
-                    finding.probability,
-                    finding.margin,
-                    finding.self_confidence,
-                    finding.normalized_margin,
-                ]
-                .map(|number| format!("{number:.4}"));
-                let [wrong, probability, margin, own, normalized] = numbers;
-                writer.write_record([
-                    (at + 1).to_string(),
-                    finding.row.to_string(),
-                    harmless(&self.sources.of(finding.row as usize)),
-                    harmless(self.name(finding.given)),
-                    harmless(self.name(finding.suggested)),
-                    wrong,
-                    probability,
-                    margin,
-                    if finding.abstains() { "yes" } else { "no" }.to_owned(),
-                    own,
-                    normalized,
-                ])?;
+                let mut field = |value: &dyn std::fmt::Display| {
+                    text.clear();
+                    // Writing to a text does not fail.
+                    let _ = write!(text, "{value}");
+                    writer.write_field(&text)
+                };
+                field(&(at + 1))?;
+                field(&finding.row)?;
+                field(&harmless(&self.sources.of(finding.row as usize)))?;
+                field(&names[finding.given as usize])?;
+                field(&names[finding.suggested as usize])?;
+                [finding.wrong, finding.probability, finding.margin]
+                    .iter()
+                    .try_for_each(|p| field(&Four(*p)))?;
+                field(&if finding.abstains() { "yes" } else { "no" })?;
+                field(&Four(finding.self_confidence))?;
+                field(&Four(finding.normalized_margin))?;
+                writer.write_record(None::<&[u8]>)?;
             }
             writer.flush()
         })
@@ -132,6 +132,17 @@ impl Suspects<'_> {
     }
 }
 
+/// A number between -1 and 1 with four digits, by whole numbers: floats are written with care that is not needed here.
+struct Four(f32);
+
+impl std::fmt::Display for Four {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let whole = (f64::from(self.0) * 1e4).round() as i32;
+        let sign = if whole < 0 { "-" } else { "" };
+        write!(f, "{sign}{}.{:04}", whole.abs() / 10_000, whole.abs() % 10_000)
+    }
+}
+
 /// A text that no spreadsheet takes for a formula.
 pub(super) fn harmless(text: &str) -> String {
     let risky = text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err();
@@ -145,7 +156,16 @@ pub(super) fn failed(problem: impl Into<Box<dyn std::error::Error + Send + Sync>
 
 #[cfg(test)]
 mod tests {
-    use super::harmless;
+    use super::{Four, harmless};
+
+    #[test]
+    fn four_digits_are_rounded_like_any_number() {
+        for number in [0.0_f32, 1.0, 0.12345, 0.99996, -0.5, -0.00004, -1.0, 0.3] {
+            let text = Four(number).to_string();
+            assert!((text.parse::<f32>().unwrap() - number).abs() <= 5.1e-5, "{text} for {number}");
+            assert_eq!(text.trim_start_matches('-').len(), 6, "{text}");
+        }
+    }
 
     #[test]
     fn formulas_are_made_text_and_numbers_are_left_alone() {

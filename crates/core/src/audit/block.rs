@@ -65,22 +65,22 @@ impl<'a, P: Probability> Block<'a, P> {
         first: usize,
     ) -> Result<Self, Error> {
         let block = Self::trusted((probabilities, labels), classes, first);
-        for (row, probabilities, label) in block.rows() {
-            let (mut sum, mut least) = (P::ZERO, P::ZERO);
-            for &probability in probabilities {
-                sum = sum + probability;
-                least = if probability < least { probability } else { least };
-            }
-            // A sum that is not a number fails the comparison too.
-            let is_distribution = (sum.wide() - 1.0).abs() <= TOLERANCE && least >= P::ZERO;
-            if !is_distribution {
-                return Err(wrong_row(row, probabilities, sum.wide()));
-            }
-            if label as usize >= classes {
-                return Err(Error::Label { row, label, classes });
-            }
-        }
+        block.rows().try_for_each(|example| check(example, classes))?;
         Ok(block)
+    }
+
+    /// Those of some rows, in order, that are in this block.
+    pub fn among<'r>(
+        &self,
+        rows: &'r [usize],
+    ) -> impl Iterator<Item = (usize, &'a [P], u32)> + use<'a, 'r, P> {
+        let (first, end, classes) = (self.first, self.first + self.labels.len(), self.classes);
+        let (probabilities, labels) = (self.probabilities, self.labels);
+        let inside = &rows[rows.partition_point(|&row| row < first)..rows.partition_point(|&row| row < end)];
+        inside.iter().map(move |&row| {
+            let at = row - first;
+            (row, &probabilities[at * classes..(at + 1) * classes], labels[at])
+        })
     }
 
     /// Examples that were checked before.
@@ -105,6 +105,28 @@ impl<'a, P: Probability> Block<'a, P> {
         let first = self.first;
         rows.enumerate().map(move |(at, (row, &label))| (first + at, row, label))
     }
+}
+
+/// Whether an example has a distribution and one of the classes.
+#[inline]
+pub(super) fn check<P: Probability>(
+    (row, probabilities, label): (usize, &[P], u32),
+    classes: usize,
+) -> Result<(), Error> {
+    let (mut sum, mut least) = (P::ZERO, P::ZERO);
+    for &probability in probabilities {
+        sum = sum + probability;
+        least = if probability < least { probability } else { least };
+    }
+    // A sum that is not a number fails the comparison too.
+    let is_distribution = (sum.wide() - 1.0).abs() <= TOLERANCE && least >= P::ZERO;
+    if !is_distribution {
+        return Err(wrong_row(row, probabilities, sum.wide()));
+    }
+    if label as usize >= classes {
+        return Err(Error::Label { row, label, classes });
+    }
+    Ok(())
 }
 
 /// What is wrong with a row that is not a distribution.

@@ -1,8 +1,8 @@
 //! The first pass: how many examples have each label, and how sure the model is of them.
 
-use super::block::TOLERANCE;
+use super::block::{TOLERANCE, check};
 use super::{Block, Probability};
-use crate::Matrix;
+use crate::{Error, Matrix};
 
 /// Sums of probabilities are kept in whole units of 2^-51, which add up exactly: the result does not depend on the order.
 /// They are the last digits of a float between 2 and 4.
@@ -33,11 +33,28 @@ impl Census {
 
     /// Counts a block, without the soft counts that only [`Census::soft`] needs.
     pub fn count<P: Probability>(&mut self, block: &Block<'_, P>) {
+        let unchecked: Result<(), Error> = self.count_each(block, |_| Ok(()));
+        debug_assert!(unchecked.is_ok());
+    }
+
+    /// The same for a block that nobody has looked at yet: the first row that is no distribution is named.
+    pub fn count_checked<P: Probability>(&mut self, block: &Block<'_, P>) -> Result<(), Error> {
+        let classes = block.classes();
+        self.count_each(block, |example| check(example, classes))
+    }
+
+    #[inline]
+    fn count_each<P: Probability>(
+        &mut self,
+        block: &Block<'_, P>,
+        check: impl Fn((usize, &[P], u32)) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let mut sums = vec![(0_u64, 0_u64); self.given.len()];
         let mut rows = block.rows();
         loop {
             let mut seen = 0;
-            for (_, row, label) in rows.by_ref().take(RUN) {
+            for (at, row, label) in rows.by_ref().take(RUN) {
+                check((at, row, label))?;
                 let sums = &mut sums[label as usize];
                 sums.0 += 1;
                 sums.1 += (2.0 + row[label as usize].wide()).to_bits() & DIGITS;
@@ -50,7 +67,7 @@ impl Census {
                 *confidence += u128::from(units);
             }
             if seen < RUN {
-                return;
+                return Ok(());
             }
         }
     }

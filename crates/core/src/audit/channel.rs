@@ -96,14 +96,13 @@ impl Undo {
     /// The distribution p with p T nearest to q, by divergence, into `clean`.
     ///
     /// The inverse of T would do for exact q. For an estimate it may leave the simplex, so it is only where the search
-    /// begins: expectation-maximization for one mixture, known from astronomy as Richardson-Lucy deconvolution. Where
+    /// begins: expectation-maximization (with room for it in `ratio`) for one mixture, known from astronomy as Richardson-Lucy deconvolution. Where
     /// the inverse is right it ends at once.
-    pub fn of<P: Probability>(&self, noisy: &[P], clean: &mut [f64]) {
+    pub fn of<P: Probability>(&self, noisy: &[P], (clean, ratio): (&mut [f64], &mut [f64])) {
         /// Steps that are smaller change nothing that is ever shown.
-        const ENOUGH: f64 = 1e-5;
+        const ENOUGH: f64 = 1e-4;
         self.start(noisy, clean);
-        let mut ratio = vec![0.0; clean.len()];
-        for _ in 0..100 {
+        for _ in 0..30 {
             ratio.fill(0.0);
             for (class, &p) in clean.iter().enumerate() {
                 ratio.iter_mut().zip(self.noise.row(class)).for_each(|(said, chance)| *said += p * chance);
@@ -114,7 +113,7 @@ impl Undo {
             let mut moved = 0.0_f64;
             for (class, p) in clean.iter_mut().enumerate() {
                 let factor: f64 =
-                    self.noise.row(class).iter().zip(&ratio).map(|(chance, ratio)| chance * ratio).sum();
+                    self.noise.row(class).iter().zip(&*ratio).map(|(chance, ratio)| chance * ratio).sum();
                 moved = moved.max((*p * (factor - 1.0)).abs());
                 *p *= factor;
             }
@@ -190,7 +189,7 @@ mod tests {
         let noisy: Vec<f64> =
             (0..3).map(|label| (0..3).map(|class| clean[class] * noise.row(class)[label]).sum()).collect();
         let mut found = [0.0; 3];
-        Undo::new(&noise).of(&noisy, &mut found);
+        Undo::new(&noise).of(&noisy, (&mut found, &mut [0.0; 3]));
         for (found, clean) in found.iter().zip(clean) {
             assert!((found - clean).abs() < 1e-3, "{found} for {clean}");
         }
@@ -200,14 +199,14 @@ mod tests {
     fn noise_that_has_no_inverse_is_undone_as_far_as_it_goes() {
         let blind = Transition::new(Matrix::from_vec(2, vec![0.5, 0.5, 0.5, 0.5])).unwrap();
         let mut found = [0.0; 2];
-        Undo::new(&blind).of(&[0.5_f64, 0.5], &mut found);
+        Undo::new(&blind).of(&[0.5_f64, 0.5], (&mut found, &mut [0.0; 2]));
         assert!((found[0] - 0.5).abs() < 1e-9, "nothing is known");
     }
 
     #[test]
     fn an_impossible_distribution_still_gives_one() {
         let mut found = [0.0; 3];
-        Undo::new(&pair()).of(&[1.0_f64, 0.0, 0.0], &mut found);
+        Undo::new(&pair()).of(&[1.0_f64, 0.0, 0.0], (&mut found, &mut [0.0; 3]));
         assert!((found.iter().sum::<f64>() - 1.0).abs() < 1e-9);
         assert!(found[0] > 0.99);
     }

@@ -132,32 +132,6 @@ impl Probabilities {
             }
         }
     }
-
-    /// The numbers of some rows, in order, for a closer look.
-    pub fn select(&self, rows: &[usize], mut each: impl FnMut(usize, &[f64])) -> Result<(), Error> {
-        let width = self.classes.len();
-        let mut wide = vec![0.0; width];
-        let mut rows = rows.iter().peekable();
-        for part in self.parts() {
-            if rows.peek().is_none_or(|row| !part.contains(row)) {
-                continue;
-            }
-            let values = self.part(&part)?;
-            while let Some(&row) = rows.next_if(|row| part.contains(row)) {
-                let at = (row - part.start) * width;
-                match &values {
-                    Values::F32(found) => widen(&mut wide, &found[at..at + width]),
-                    Values::F64(found) => wide.copy_from_slice(&found[at..at + width]),
-                }
-                each(row, &wide);
-            }
-        }
-        Ok(())
-    }
-}
-
-fn widen(to: &mut [f64], from: &[f32]) {
-    to.iter_mut().zip(from).for_each(|(to, &from)| *to = f64::from(from));
 }
 
 /// The classes that columns are named after.
