@@ -36,7 +36,7 @@ pub enum Table<'a> {
 /// Rows of a part of what is in memory.
 const PART: usize = 1 << 14;
 /// One part in so many is looked at first, where there are enough.
-const SAMPLE: usize = 16;
+const SAMPLE: usize = 32;
 /// Numbers that the states of all groups together may hold.
 const STATES: usize = 1 << 22;
 
