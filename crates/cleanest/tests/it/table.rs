@@ -116,6 +116,22 @@ fn what_differs_by_more_than_its_seed_is_never_averaged() {
 }
 
 #[test]
+fn what_follows_from_the_split_of_a_seed_tells_no_rows_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    for (seed, accuracy) in [(0, 97.0), (1, 99.0)] {
+        let split = format!("[standardization]\nmean = [0.{seed}5]\ndeviation = [1.0]\n");
+        run(folder.path(), ("tvd", "pair:0.4", seed), (accuracy, 2.0), &split);
+    }
+    let (text, _) = printed(folder.path(), "--metric accuracy");
+    // Two trials two apart: their deviation is the root of two.
+    assert!(text.contains("| tvd | **98.00(1.41)** |"), "{text}");
+    let other = "[standardization]\nmean = [0.0]\ndeviation = [1.0]\n";
+    run(folder.path(), ("tvd", "pair:0.4", 0), (90.0, 2.0), other);
+    let (text, _) = printed(folder.path(), "--metric accuracy");
+    assert!(text.contains("| tvd standardization.mean=[0.0] | 90.00 |"), "{text}");
+}
+
+#[test]
 fn runs_that_are_not_counted_are_named_with_their_reason() {
     let folder = tempfile::tempdir().unwrap();
     run(folder.path(), ("tvd", "clean", 0), (99.0, 2.0), "");

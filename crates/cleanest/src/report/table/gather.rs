@@ -27,6 +27,10 @@ const APART: [&str; 16] = [
     "test",
 ];
 
+/// Settings that may follow from the training set, which a seed may have split off: they tell runs of one seed apart,
+/// and not one seed from another.
+const FOLLOWING: [&str; 1] = ["standardization"];
+
 /// A run that came to its end.
 #[derive(Clone, Debug)]
 pub struct Trial {
@@ -136,17 +140,19 @@ fn models_noise(choice: &Choice) -> bool {
 /// Where runs of one method and one noise differ by more than their seed, what differs becomes a part of the row.
 fn name_rows(trials: &mut [Trial]) {
     let of = |trial: &Trial| (trial.data.clone(), trial.model.clone(), trial.method.clone());
-    let mut seen: BTreeMap<_, BTreeMap<String, BTreeSet<String>>> = BTreeMap::new();
+    let mut seen: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
     for trial in trials.iter() {
-        let values = seen.entry((of(trial), trial.noise.clone())).or_default();
         for (key, value) in &trial.settings {
-            values.entry(key.clone()).or_default().insert(value.clone());
+            let seed = FOLLOWING.contains(&key.split('.').next().unwrap_or_default()).then_some(trial.seed);
+            let place = (of(trial), trial.noise.clone(), key.clone(), seed);
+            seen.entry(place).or_default().insert(value.clone());
         }
     }
     let mut varied: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
-    for ((method, _), values) in seen {
-        let keys = values.into_iter().filter(|(_, values)| values.len() > 1).map(|(key, _)| key);
-        varied.entry(method).or_default().extend(keys);
+    for ((method, _, key, _), values) in seen {
+        if values.len() > 1 {
+            varied.entry(method).or_default().insert(key);
+        }
     }
     for trial in trials {
         for key in varied.get(&of(trial)).into_iter().flatten() {
