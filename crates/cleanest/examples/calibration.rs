@@ -26,7 +26,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let config =
                 Config { data: data.clone().into(), noise: Some(noise.parse()?), seed, ..Config::default() };
             let found = run.fit(&config, &Stop::default(), &mut Silent)?;
-            let (record, tv) = (&found.audit.record, found.outcome.score.average_tv.unwrap_or(0.0));
+            let record = &found.audit.as_ref().ok_or("every run is audited unless asked not to be")?.record;
+            let tv = found.outcome.score.average_tv.unwrap_or(0.0);
             let score = record.score.as_ref().ok_or("noise was injected, so there is a score")?;
             let examples = record.examples as f64;
             let seen = [

@@ -40,6 +40,8 @@ pub enum Error {
     #[error("`{}` cannot hold predictions: its name ends in none of .npy, .csv, .parquet", .0.display())]
     Predictions(PathBuf),
 
+    #[error("figure `{figure}`: {problem}")]
+    Figure { figure: String, problem: String },
     #[error("no key is called `{name}`")]
     UnknownKey { name: String, nearest: Option<String> },
     #[error("`{key}`: {problem}")]
@@ -48,6 +50,13 @@ pub enum Error {
     Assignment(String),
     #[error("`{key}` must be {expected}: {found}")]
     Range { key: &'static str, expected: &'static str, found: String },
+
+    #[error("`{}` was made with `{key}` {made}, and {asked} is asked for", path.display())]
+    OtherSettings { path: PathBuf, key: String, made: String, asked: String },
+    #[error("{failed} of {runs} runs failed")]
+    RunsFailed { failed: usize, runs: usize },
+    #[error("interrupted with {complete} of {runs} runs complete; the same command goes on")]
+    SweepInterrupted { complete: usize, runs: usize, signal: i32 },
 
     #[error("the loss is {loss} at step {step}, with learning rate {rate:e} and rows {rows}")]
     NotFinite { loss: f64, step: u64, rate: f64, rows: String },
@@ -74,6 +83,11 @@ impl Error {
                 Some(format!("finish it with `cleanest resume {}`", path.display()))
             }
             Self::NotAudited(path) => Some(format!("audit it with `cleanest audit {}`", path.display())),
+            Self::OtherSettings { path, .. } => Some(format!(
+                "name another folder with --out, or remove `{}`, or ask for what it was made with",
+                path.display()
+            )),
+            Self::RunsFailed { .. } => Some("the same command tries them again, and nothing else".to_owned()),
             Self::UnknownKey { nearest: Some(nearest), .. } => Some(format!("did you mean `{nearest}`?")),
             Self::NotFinite { .. } | Self::NotFiniteParameter { .. } => {
                 Some("lower the learning rate: --set schedule.rate=...".to_owned())
@@ -93,9 +107,20 @@ impl Error {
             | Self::NotFinite { .. }
             | Self::NotFiniteParameter { .. }
             | Self::TooNoisy { .. }
+            | Self::RunsFailed { .. }
+            | Self::SweepInterrupted { .. }
             | Self::Interrupted { .. } => false,
             Self::InConfig { problem, .. } => problem.is_wrong_use(),
             _ => true,
+        }
+    }
+
+    /// The signal that ended it, if one did.
+    #[must_use]
+    pub fn signal(&self) -> Option<i32> {
+        match self {
+            Self::Interrupted { signal, .. } | Self::SweepInterrupted { signal, .. } => Some(*signal),
+            _ => None,
         }
     }
 

@@ -14,9 +14,9 @@ pub(crate) fn report(error: &Error) -> ExitCode {
     if reader_left(error) {
         return ExitCode::SUCCESS;
     }
-    if let Some(cleanest::Error::Interrupted { signal, .. }) = error.downcast_ref() {
+    if let Some(signal) = error.downcast_ref().and_then(cleanest::Error::signal) {
         eprintln!("{error}");
-        return ExitCode::from(128 + *signal as u8);
+        return ExitCode::from(128 + signal as u8);
     }
     eprintln!("error: {}", sentence(error));
     if let Some(hint) = error.chain().find_map(hint) {

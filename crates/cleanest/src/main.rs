@@ -3,6 +3,7 @@
 use clap::Parser;
 use std::process::ExitCode;
 
+mod board;
 mod commands;
 mod data_arguments;
 mod failure;

@@ -22,6 +22,8 @@ pub struct Dataset {
     quarantine: Arc<[Quarantined]>,
     warnings: Arc<[Warning]>,
     fingerprint: Arc<OnceLock<Fingerprint>>,
+    /// sha256 of the examples alone: the same whatever their labels become.
+    digests: Arc<OnceLock<Vec<[u8; 32]>>>,
 }
 
 /// Where the examples stood before they were read.
@@ -100,6 +102,7 @@ impl Dataset {
             quarantine: Arc::default(),
             warnings: warnings.into(),
             fingerprint: Arc::default(),
+            digests: Arc::default(),
         }
     }
 
@@ -141,7 +144,13 @@ impl Dataset {
     pub fn select(&self, rows: &[u32]) -> Self {
         let view = rows.iter().map(|&row| self.index(row as usize) as u32).collect();
         let labels = if self.is_labeled() { self.labels.select(rows) } else { (*self.labels).clone() };
-        Self { view: Some(view), labels: Arc::new(labels), fingerprint: Arc::default(), ..self.clone() }
+        Self {
+            view: Some(view),
+            labels: Arc::new(labels),
+            fingerprint: Arc::default(),
+            digests: Arc::default(),
+            ..self.clone()
+        }
     }
 
     /// Where a row of this set stands among the examples.
@@ -233,6 +242,11 @@ impl Dataset {
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         *self.fingerprint.get_or_init(|| Fingerprint::of(self))
+    }
+
+    /// What [`Fingerprint`] makes of the examples, computed when first asked for.
+    pub(crate) fn digests(&self, of: impl FnOnce() -> Vec<[u8; 32]>) -> &[[u8; 32]] {
+        self.digests.get_or_init(of)
     }
 }
 

@@ -107,6 +107,10 @@ pub enum Error {
 
     #[error("`{}` is not a file of probabilities: its name ends in none of .npy, .parquet, .csv, .tsv, .jsonl", .0.display())]
     NotProbabilities(PathBuf),
+    #[error("`{}`, row {row}: expected an image and the number of its class, found `{found}`", path.display())]
+    KeyAndLabel { path: PathBuf, row: usize, found: String },
+    #[error("`{}`, row {row}: `{key}` has no label in `{}`", path.display(), labels.display())]
+    KeyWithoutLabel { path: PathBuf, row: usize, key: String, labels: PathBuf },
     #[error("`{}` comes without labels", path.display())]
     Unlabeled { path: PathBuf },
     #[error("`{}` holds {found} labels for {expected} examples", path.display())]

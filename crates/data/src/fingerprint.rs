@@ -34,9 +34,10 @@ impl Fingerprint {
             crate::Shape::Row(_) => size_of::<f32>(),
         };
         let run = (CHUNK / (set.shape().size() * width).max(1)).max(1);
-        let starts: Vec<usize> = (0..set.len()).step_by(run).collect();
-        let runs: Vec<_> =
-            starts.par_iter().map(|&first| hash(set, first, (first + run).min(set.len()))).collect();
+        let runs = set.digests(|| {
+            let starts: Vec<usize> = (0..set.len()).step_by(run).collect();
+            starts.par_iter().map(|&first| hash(set, first, (first + run).min(set.len()))).collect()
+        });
         let mut whole = Sha256::new();
         whole.update(format!("cleanest-data 1\n{}\n{}\n", set.shape(), set.len()));
         for digest in runs {

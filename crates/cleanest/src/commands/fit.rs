@@ -148,16 +148,20 @@ pub(super) fn free(name: &str) -> PathBuf {
 
 /// What was found, in a few lines.
 pub(super) fn say(run: &RunFolder, found: &Finished) -> anyhow::Result<()> {
-    found.audit.record.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
+    let warnings = found.audit.iter().flat_map(|audit| audit.record.warnings());
+    warnings.for_each(|warning| eprintln!("warning: {warning}"));
     let mut out = std::io::stdout().lock();
     let (score, percent) = (&found.outcome.score, |share: f64| format!("{:.1} %", 100.0 * share));
-    say_verdict(&mut out, &found.audit.record)?;
+    if let Some(audit) = &found.audit {
+        say_verdict(&mut out, &audit.record)?;
+    }
     if let (Some(accuracy), Some(best), Some(step)) = (score.accuracy, score.best_accuracy, score.best_step) {
         let error = score.average_tv.map_or(String::new(), |error| format!("; average TV of the noise matrix {error:.3}"));
         writeln!(out, "accuracy on clean labels {} (best {} at step {step}){error}", percent(accuracy), percent(best))?;
     }
-    writeln!(out, "look at {}", run.file(names::REPORT).display())?;
-    Ok(())
+    let page = run.file(names::REPORT);
+    let seen = if page.is_file() { page } else { run.path().to_owned() };
+    Ok(writeln!(out, "look at {}", seen.display())?)
 }
 
 /// How many labels are wrong, and how far down the list they are.

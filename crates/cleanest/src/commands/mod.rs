@@ -28,6 +28,8 @@ commands! {
     fit::Fit,
     audit::Audit,
     resume::Resume,
+    sweep::Sweep,
+    table::Table,
     predict::Predict,
     report::Report,
     plot::Plot,

@@ -65,9 +65,26 @@ pub struct Config {
     pub augment: Option<Augment>,
     /// How the data are read.
     pub read: Options,
+    /// A safetensors file the network begins with; its last layer is drawn anew where it has other classes.
+    pub weights: Option<PathBuf>,
+    /// Whether the labels are audited in the end; without it there are no folds, no suspects and no page.
+    pub audit: bool,
+    /// What the folder keeps: `all`, or `small` for neither weights nor anything that grows with the examples.
+    pub keep: Keep,
     /// The settings of methods, by the name of their table.
     #[serde(skip)]
     pub methods: BTreeMap<String, serde_json::Value>,
+}
+
+/// What a run folder keeps once the run is complete.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Keep {
+    /// Everything that was found.
+    #[default]
+    All,
+    /// Settings, metrics and matrices: small enough to be committed.
+    Small,
 }
 
 impl Default for Config {
@@ -96,6 +113,9 @@ impl Default for Config {
             standardization: None,
             augment: None,
             read: Options::default(),
+            weights: None,
+            audit: true,
+            keep: Keep::All,
             methods: BTreeMap::new(),
         }
     }
@@ -162,6 +182,10 @@ impl Config {
         };
         at_least_one("steps", self.steps)?;
         at_least_one("batch", self.batch.map(|batch| batch as u64))?;
+        if !self.audit && self.folds.is_some_and(|folds| folds > 0) {
+            let found = self.folds.unwrap_or(0).to_string();
+            return Err(Error::Range { key: "folds", expected: "0 where `audit` is false", found });
+        }
         if self.folds == Some(1) {
             return Err(Error::Range { key: "folds", expected: "0, or two or more", found: "1".into() });
         }

@@ -51,7 +51,7 @@ impl Config {
         let batch = *config.batch.get_or_insert(batch(regime, train.len()));
         let steps = *config.steps.get_or_insert(steps(regime, train.len(), batch));
         let quick = regime == Regime::Small && matches!(config.model.as_str(), "linear" | "mlp");
-        config.folds.get_or_insert(if quick { FOLDS.min(train.len() / 2) } else { 0 });
+        config.folds.get_or_insert(if quick && config.audit { FOLDS.min(train.len() / 2) } else { 0 });
         config.hidden.get_or_insert_with(|| if regime == Regime::Small { vec![128] } else { vec![256, 256] });
         config.optimizer = merged(&config.optimizer, &optimizer(regime))?;
         config.schedule = merged(&config.schedule, &schedule(regime, steps))?;

@@ -2,7 +2,12 @@
 
 mod config;
 mod defaults;
+mod opened;
 mod prepared;
+mod sweep;
+mod sweep_file;
 
-pub use config::{Config, assign, table_of};
+pub use config::{Config, Keep, assign, table_of};
+pub use opened::Opened;
 pub use prepared::{InputSpec, Prepared};
+pub use sweep::{Planned, Shard, Sweep};

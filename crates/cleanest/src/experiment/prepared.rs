@@ -27,25 +27,18 @@ pub struct Prepared {
 impl Prepared {
     /// Reads the data a configuration asks for.
     pub fn open(config: &Config) -> Result<Self, Error> {
-        let longest_side = config.read.longest_side.or(Some(LONGEST_SIDE));
-        let options = Options { longest_side, ..config.read.clone() };
-        let Parts { train, test } = Parts::open(&config.data, &options)?;
-        let (train, test) = match &config.test {
-            Some(path) => {
-                let test = train.open_like(path, Part::Test, &options);
-                let test = match test {
-                    Err(cleanest_data::Error::NoTestPart { .. }) => {
-                        train.open_like(path, Part::Train, &options)
-                    }
-                    other => other,
-                };
-                (train, Some(test?))
-            }
-            None if test.is_none() && (config.noise.is_some() || config.test_share.is_some()) => {
-                let (train, test) = train.split(config.test_share.unwrap_or(TEST_SHARE), config.seed)?;
-                (train, Some(test))
-            }
-            None => (train, test),
+        Self::of(read(config)?, config)
+    }
+
+    /// Splits what was read and injects the noise; the examples are shared with whoever else holds them.
+    pub fn of(read: Parts, config: &Config) -> Result<Self, Error> {
+        let Parts { train, test } = read;
+        let split = test.is_none() && (config.noise.is_some() || config.test_share.is_some());
+        let (train, test) = if split {
+            let (train, test) = train.split(config.test_share.unwrap_or(TEST_SHARE), config.seed)?;
+            (train, Some(test))
+        } else {
+            (train, test)
         };
         let Some(noise) = &config.noise else {
             return Ok(Self { train, clean: None, truth: None, test });
@@ -56,6 +49,19 @@ impl Prepared {
         let train = train.with_labels(Labels::new(drawn.noisy, classes));
         Ok(Self { train, clean: Some(drawn.clean), truth: Some(truth), test })
     }
+}
+
+/// The files of a configuration as they are, before anything is drawn.
+pub(super) fn read(config: &Config) -> Result<Parts, Error> {
+    let longest_side = config.read.longest_side.or(Some(LONGEST_SIDE));
+    let options = Options { longest_side, ..config.read.clone() };
+    let Parts { train, test } = Parts::open(&config.data, &options)?;
+    let Some(path) = &config.test else { return Ok(Parts { train, test }) };
+    let test = match train.open_like(path, Part::Test, &options) {
+        Err(cleanest_data::Error::NoTestPart { .. }) => train.open_like(path, Part::Train, &options),
+        other => other,
+    };
+    Ok(Parts { train, test: Some(test?) })
 }
 
 /// How an example becomes the input of the network: kept with the model, for prediction.

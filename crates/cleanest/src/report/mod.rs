@@ -4,11 +4,13 @@
 //! on it is there without its script, and text from files can do nothing but be read.
 
 pub mod draw;
+pub mod table;
 
 mod classes;
 mod curves;
 mod evidence;
 mod facts;
+pub mod figures;
 mod gallery;
 mod made;
 mod meaning;

@@ -4,7 +4,7 @@ use super::files::npy_of;
 use super::{About, RunFolder, names};
 use crate::Error;
 use crate::audit::{Audit, audit_run};
-use crate::experiment::{Config, InputSpec, Prepared};
+use crate::experiment::{Config, InputSpec, Keep, Prepared};
 use crate::report;
 use crate::train::{Architect, Observer, Outcome, Placing, Stop, cross_fit, place, train};
 use cleanest_core::methods::Task;
@@ -18,8 +18,10 @@ pub struct Finished {
     pub data: Prepared,
     /// What was learnt.
     pub outcome: Outcome,
-    /// Which labels are wrong.
-    pub audit: Audit,
+    /// Which labels are wrong, where that was asked for.
+    pub audit: Option<Audit>,
+    /// Its record.
+    pub about: About,
 }
 
 impl RunFolder {
@@ -27,6 +29,27 @@ impl RunFolder {
     pub fn fit(&self, config: &Config, stop: &Stop, observer: &mut dyn Observer) -> Result<Finished, Error> {
         let placing = Placing::new(config.device.parse()?);
         let data = Prepared::open(config)?;
+        self.begin(data, (config, placing), stop, observer)
+    }
+
+    /// The same for data that are open already.
+    pub fn fit_on(
+        &self,
+        data: Prepared,
+        config: &Config,
+        stop: &Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<Finished, Error> {
+        self.begin(data, (config, Placing::new(config.device.parse()?)), stop, observer)
+    }
+
+    fn begin(
+        &self,
+        data: Prepared,
+        (config, placing): (&Config, Placing),
+        stop: &Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<Finished, Error> {
         for warning in data.train.warnings() {
             observer.note(&format!("warning: {warning}"));
         }
@@ -36,14 +59,14 @@ impl RunFolder {
         // A mistake in the method or the model is better found before anything is written.
         let classes = data.train.labels().classes().len();
         config.choice()?.build(&Task { classes, steps: config.steps.unwrap_or(1), seed: config.seed })?;
-        Architect::new(&config, data.train.shape(), classes)?;
-        why.into_iter().for_each(|sentence| observer.note(&sentence));
+        Architect::new(&config, data.train.shape(), classes)?.check_weights()?;
         self.write_json(names::INPUT, &InputSpec::of(&config, &data.train))?;
         if let Some(truth) = &data.truth {
             self.write(names::TRUTH, truth.to_json().as_bytes())?;
         }
         self.write_json(names::DATA, &data.train.fingerprint().to_string())?;
         self.write(names::CONFIG, config.to_toml()?.as_bytes())?;
+        why.into_iter().for_each(|sentence| observer.remark(&sentence));
         self.finish(&config, data, stop, observer)
     }
 
@@ -57,13 +80,24 @@ impl RunFolder {
         if self.is_complete() {
             return Err(Error::Complete(self.path().to_owned()));
         }
+        self.resume_on(Prepared::open(&self.config()?)?, device, stop, observer)
+    }
+
+    /// The same for data that are open already; others than those it was begun on are refused.
+    pub fn resume_on(
+        &self,
+        data: Prepared,
+        device: Option<Device>,
+        stop: &Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<Finished, Error> {
+        self.refuse_other(&data)?;
         let mut config = self.config()?;
         if let Some(device) = device {
             let (device, why) = place(device);
             config.device = device.to_string();
-            why.into_iter().for_each(|sentence| observer.note(&sentence));
+            why.into_iter().for_each(|sentence| observer.remark(&sentence));
         }
-        let data = self.reopened(&config)?;
         self.finish(&config, data, stop, observer)
     }
 
@@ -87,11 +121,11 @@ impl RunFolder {
     ) -> Result<Finished, Error> {
         let begun = Instant::now();
         let mut outcome = train(self, config, &data, stop, observer)?;
-        let folds = config.folds.unwrap_or(0);
-        let cross =
-            if folds > 0 { Some(cross_fit(self, (config, folds), &data, stop, observer)?) } else { None };
-        let audit = audit_run(self, (&config.method, folds), &data, (&outcome, cross.as_ref()))?;
-        settle(&mut outcome, &audit, config, &data)?;
+        let audit =
+            if config.audit { Some(self.audited(config, (&data, &outcome), stop, observer)?) } else { None };
+        if let Some(audit) = &audit {
+            settle(&mut outcome, audit, config, &data)?;
+        }
         let classes = data.train.labels().classes().len();
         let architect = Architect::new(config, data.train.shape(), classes)?;
         let about = About {
@@ -106,15 +140,50 @@ impl RunFolder {
             seconds: begun.elapsed().as_secs_f64(),
             finished: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
         };
-        self.write(names::MODEL, &outcome.model.to_safetensors()?)?;
         self.write(names::TRANSITION, outcome.transition.to_json().as_bytes())?;
-        self.write(names::TRANSITION_CSV, outcome.transition.to_csv().as_bytes())?;
-        self.write(names::PROBABILITIES, &npy_of(&outcome.probabilities))?;
-        report::write_before(self, &about, &data.train)?;
+        match config.keep {
+            Keep::All => self.write_all(&outcome)?,
+            Keep::Small => self.remove_large()?,
+        }
+        if audit.is_some() && config.keep == Keep::All {
+            report::write_before(self, &about, &data.train)?;
+        }
         // The last file: with it the run is complete, and its checkpoints are of no more use.
         self.write_json(names::ABOUT, &about)?;
         self.tidy()?;
-        Ok(Finished { data, outcome, audit })
+        Ok(Finished { data, outcome, audit, about })
+    }
+
+    /// Judges the labels, by networks that were not trained on them where folds are asked for.
+    fn audited(
+        &self,
+        config: &Config,
+        (data, outcome): (&Prepared, &Outcome),
+        stop: &Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<Audit, Error> {
+        let folds = config.folds.unwrap_or(0);
+        let cross =
+            if folds > 0 { Some(cross_fit(self, (config, folds), data, stop, observer)?) } else { None };
+        audit_run(self, (&config.method, folds), data, (outcome, cross.as_ref()))
+    }
+
+    /// What is only kept where there is room.
+    fn write_all(&self, outcome: &Outcome) -> Result<(), Error> {
+        self.write(names::MODEL, &outcome.model.to_safetensors()?)?;
+        self.write(names::TRANSITION_CSV, outcome.transition.to_csv().as_bytes())?;
+        self.write(names::PROBABILITIES, &npy_of(&outcome.probabilities))
+    }
+
+    /// Removes what the audit wrote for each example.
+    fn remove_large(&self) -> Result<(), Error> {
+        for name in [names::POSTERIORS, names::SUSPECTS, names::SUSPECTS_PARQUET] {
+            let path = self.file(name);
+            if path.exists() {
+                std::fs::remove_file(&path).map_err(Error::write(&path))?;
+            }
+        }
+        Ok(())
     }
 }
 

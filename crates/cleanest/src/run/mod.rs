@@ -4,6 +4,7 @@ mod about;
 pub(crate) mod files;
 mod finish;
 mod folder;
+mod many;
 mod predictions;
 mod reopen;
 
@@ -11,6 +12,7 @@ pub use about::{About, Score};
 pub use files::write_atomically;
 pub use finish::Finished;
 pub use folder::RunFolder;
+pub use many::{RunState, Swept, Watcher, sweep};
 pub use predictions::Predictions;
 
 /// The names of what a run folder holds.
@@ -51,6 +53,8 @@ pub mod names {
     pub const FOLDS: &str = "folds";
     /// The record: version, data, scores. Written last: a folder that has it is complete.
     pub const ABOUT: &str = "about.json";
+    /// Why the run failed when it was last tried, if a sweep tried it.
+    pub const FAILURE: &str = "failure.txt";
     /// Where a run goes on from after it was cut.
     pub const CHECKPOINTS: &str = "checkpoints";
 }

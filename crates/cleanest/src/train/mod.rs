@@ -10,6 +10,7 @@ mod passes;
 mod placing;
 mod stop;
 mod trainer;
+mod weights;
 
 pub use folds::{CrossFit, cross_fit};
 pub use observer::{Observer, Progress, Silent};

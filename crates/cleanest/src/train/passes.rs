@@ -9,6 +9,7 @@ use cleanest_data::{Augment, BatchSettings, Batches, Dataset, Shape, Standardiza
 use cleanest_engine::cpu::{self, Algorithm};
 use cleanest_engine::cuda::{self, Precision, Selection};
 use cleanest_engine::{Architecture, Device, Input, Kept, Mode, Model, ModelOptions, Network, Optimizer};
+use std::path::{Path, PathBuf};
 
 /// Examples that are taken through the network at a time when nothing is learnt.
 const CHUNK: usize = 512;
@@ -22,6 +23,7 @@ pub struct Architect {
     batch: usize,
     optimizer: Optimizer,
     algorithm: Algorithm,
+    weights: Option<PathBuf>,
     device: Device,
     precision: Precision,
     selection: Selection,
@@ -45,6 +47,7 @@ impl Architect {
             batch: config.batch.unwrap_or(CHUNK),
             optimizer: config.optimizer()?,
             algorithm: if config.convolution == "direct" { Algorithm::Direct } else { Algorithm::Auto },
+            weights: config.weights.clone(),
             device: place(config.device.parse()?).0,
             precision: config.precision.parse()?,
             selection: config.mode.parse()?,
@@ -55,6 +58,27 @@ impl Architect {
     #[must_use]
     pub fn parameter_count(&self) -> usize {
         self.architecture.parameter_count()
+    }
+
+    /// The model by name.
+    pub(super) fn name(&self) -> String {
+        self.architecture.name().to_owned()
+    }
+
+    /// The layer that tells the classes apart.
+    pub(super) fn last_layer(&self) -> String {
+        let last = self.architecture.parameters().pop().map(|spec| spec.name).unwrap_or_default();
+        last.rsplit_once('.').map_or(last.clone(), |(layer, _)| layer.to_owned())
+    }
+
+    /// The file its networks begin with, if there is one.
+    pub(super) fn weights(&self) -> Option<&Path> {
+        self.weights.as_deref()
+    }
+
+    /// Refuses weights that do not fit.
+    pub fn check_weights(&self) -> Result<(), Error> {
+        if self.weights.is_some() { self.begin(0, &mut |_| {}).map(|_| ()) } else { Ok(()) }
     }
 
     /// Where its networks run.

@@ -86,7 +86,11 @@ impl<'a> Trainer<'a> {
         let architect = Architect::new(config, data.train.shape(), classes)?;
         let found = Checkpoint::newest(run, |sentence| observer.note(sentence))?;
         let position = found.as_ref().map(|found| found.position.clone()).unwrap_or_default();
-        let mut network = architect.network(stage_seed(config.seed, position.stage))?;
+        let seed = stage_seed(config.seed, position.stage);
+        let mut network = match found {
+            Some(_) => architect.network(seed)?,
+            None => architect.begin(seed, &mut |sentence| observer.note(sentence))?,
+        };
         let mut memory = Memory::new(data.train.len(), classes);
         match found {
             Some(found) => {
@@ -268,7 +272,7 @@ impl<'a> Trainer<'a> {
             let labels = self.data.train.labels().indices();
             let stage = self.position.stage + 1;
             self.method.begin(stage, Some(&Posteriors::new(&seen, labels)?))?;
-            self.network = self.architect.network(stage_seed(self.seed, stage))?;
+            self.network = self.architect.begin(stage_seed(self.seed, stage), &mut |_| {})?;
             self.keep_sets()?;
             self.position = Position { stage, step: 0, ..Position::default() };
             return self.save();

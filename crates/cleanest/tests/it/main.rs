@@ -4,14 +4,19 @@
 
 mod audit;
 mod browser;
+mod clothing1m;
+mod figures;
 mod fit;
 mod get;
 mod inspect;
 mod methods;
 mod noise;
 mod page;
+mod paper;
 mod report;
 mod resume;
+mod sweep;
+mod table;
 
 /// The command that was built with these tests.
 pub(crate) fn cleanest() -> snapbox::cmd::Command {

@@ -28,7 +28,7 @@ macro_rules! formats {
     };
 }
 
-formats! { digits, idx, cifar, npy, npz, csv, jsonl, parquet, image_folder }
+formats! { digits, idx, cifar, clothing1m, npy, npz, csv, jsonl, parquet, image_folder }
 
 impl Format {
     /// Whether what is at `path` looks like it: by its name and its first bytes, not by reading it.

@@ -45,6 +45,10 @@ pub(crate) fn fixture(format: &str) -> Fixture {
             cifar_10(at);
             (at.to_path_buf(), Some(at.join("data_batch_2.bin")))
         }
+        "clothing1m" => {
+            clothing1m(at);
+            (at.to_path_buf(), Some(at.join("noisy_train_key_list.txt")))
+        }
         "npy" => {
             options.labels = Some(write(at, "y.npy", &npy_labels()));
             let file = write(at, "x.npy", &npy_features());
@@ -126,6 +130,20 @@ fn cifar_10(folder: &Path) {
         "batches.meta.txt",
         b"airplane\nautomobile\nbird\ncat\ndeer\ndog\nfrog\nhorse\nship\ntruck\n\n",
     );
+}
+
+/// Six images in the layout of Clothing1M.
+fn clothing1m(folder: &Path) {
+    let key = |at: usize| format!("images/{at}/0{at}/{at}.jpg");
+    for at in 0..6 {
+        let image = folder.join(key(at));
+        std::fs::create_dir_all(image.parent().unwrap()).unwrap();
+        image::RgbImage::from_pixel(5, 4, image::Rgb([at as u8, 1, 2])).save(&image).unwrap();
+    }
+    let keys: String = (0..6).map(|at| key(at) + "\n").collect();
+    write(folder, "noisy_train_key_list.txt", keys.as_bytes());
+    let labels: String = (0..6).map(|at| format!("{} {}\n", key(at), LABELS[at])).collect();
+    write(folder, "noisy_label_kv.txt", labels.as_bytes());
 }
 
 /// A record: its labels, a red plane of `red`, and green and blue planes of 1 and 2.

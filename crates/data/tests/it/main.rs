@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod batches;
+mod clothing1m;
 mod conformance;
 mod download;
 mod fixtures;

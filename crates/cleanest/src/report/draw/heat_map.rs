@@ -62,6 +62,25 @@ impl HeatMap<'_> {
         Drawing { width, height, description: self.description(), body }
     }
 
+    /// Draws its cells alone, in a square, to be one of many.
+    #[must_use]
+    pub fn bare(&self) -> Drawing {
+        const SIDE: f64 = 160.0;
+        let classes = self.values.rows().max(1);
+        let cell = SIDE / classes as f64;
+        let shade: fn(f64) -> f64 = if classes > WHOLE { f64::sqrt } else { |value| value };
+        let body = html! {
+            rect.frame x="0" y="0" width=(number(SIDE)) height=(number(SIDE)) {}
+            @for row in 0..classes {
+                @for column in (0..classes).filter(|&column| self.values[(row, column)] >= 0.005) {
+                    rect.heat x=(number(column as f64 * cell)) y=(number(row as f64 * cell)) width=(number(cell))
+                        height=(number(cell)) fill-opacity=(number(shade(self.values[(row, column)]))) {}
+                }
+            }
+        };
+        Drawing { width: SIDE, height: SIDE, description: self.description(), body }
+    }
+
     fn grid(&self) -> Grid {
         let classes = self.values.rows();
         let cell = match classes {

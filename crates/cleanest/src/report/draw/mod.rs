@@ -7,10 +7,12 @@ mod chart;
 mod heat_map;
 mod png;
 mod scale;
+mod sheet;
 mod simplex;
 
 pub use chart::{Chart, Look, Series};
 pub use heat_map::HeatMap;
+pub use sheet::Sheet;
 pub use simplex::{Hull, Simplex};
 
 use maud::{Markup, PreEscaped, html};
