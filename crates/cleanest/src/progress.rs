@@ -66,6 +66,12 @@ impl Observer for Shown {
         }
     }
 
+    fn remark(&mut self, sentence: &str) {
+        if !matches!(self, Self::Quiet) {
+            self.note(sentence);
+        }
+    }
+
     fn note(&mut self, sentence: &str) {
         match self {
             Self::Bar { bar, .. } => bar.suspend(|| eprintln!("{sentence}")),

@@ -151,12 +151,12 @@ impl Question {
         let fresh = || JointPass { joint: Joint::new(classes), thresholds: &thresholds };
         let counted = table.pass(fresh)?.joint;
         let joint = counted.calibrated(census.given());
-        let rows = table.prune(self.prune, &joint)?;
+        let cut = table.prune(self.prune, &joint)?;
         let (mut noise, inverse) = counted.noise(census.given());
         if let Some(known) = &self.noise {
             noise = known.transition.clone();
         }
-        let findings = self.look_closer(table, &rows, &noise)?;
+        let findings = self.look_closer(table, &cut, &noise)?;
         let expected = joint.transposed();
         let (each, all) = confident_counts(&counted, &joint, (self.level, self.model_error));
         let counts = smoothed(expected.clone())?;
@@ -180,7 +180,7 @@ impl Question {
     fn look_closer(
         &self,
         table: &Table<'_>,
-        rows: &[usize],
+        cut: &[Pick],
         noise: &Transition,
     ) -> Result<Vec<Finding>, Error> {
         let rank = |finding: &Finding| match self.rank {
@@ -188,15 +188,27 @@ impl Question {
             Rank::NormalizedMargin => finding.normalized_margin,
         };
         let order = |a: &Finding, b: &Finding| rank(a).total_cmp(&rank(b)).then(a.row.cmp(&b.row));
-        let mut listed = rows.to_vec();
-        if rows.len() > self.list {
-            let fresh = || RankPass { rows, rank: self.rank, worst: Best::new(self.list) };
-            listed = table.pass(fresh)?.worst.picks().iter().map(Pick::row).collect();
-            listed.sort_unstable();
-        }
+        let in_order = |mut rows: Vec<usize>| {
+            rows.sort_unstable();
+            rows
+        };
+        let listed = if cut.len() <= self.list {
+            in_order(cut.iter().map(Pick::row).collect())
+        } else if self.rank == Rank::SelfConfidence {
+            // It was noted when the example was cut.
+            let mut worst = Best::new(self.list);
+            for pick in cut {
+                worst.offer(Pick::new(-f64::from(pick.note()), pick.row(), false));
+            }
+            in_order(worst.picks().iter().map(Pick::row).collect())
+        } else {
+            let rows = in_order(cut.iter().map(Pick::row).collect());
+            let fresh = || RankPass { rows: &rows, rank: self.rank, worst: Best::new(self.list) };
+            in_order(table.pass_over(&rows, fresh)?.worst.picks().iter().map(Pick::row).collect())
+        };
         let (undo, channel) = (Undo::new(noise), Channel::new(noise));
         let fresh = || CloserPass { rows: &listed, undo: &undo, channel: &channel, found: Vec::new() };
-        let mut findings = table.pass(fresh)?.found;
+        let mut findings = table.pass_over(&listed, fresh)?.found;
         findings.sort_by(order);
         Ok(findings)
     }

@@ -1,7 +1,9 @@
 //! Passes over examples that may be larger than memory: many workers, one answer.
 
 use crate::Error;
-use cleanest_core::audit::{Block, Census, Channel, Joint, Probability, Prune, Pruning, Tally, Thresholds};
+use cleanest_core::audit::{
+    Block, Census, Channel, Joint, Pick, Probability, Prune, Pruning, Tally, Thresholds,
+};
 use cleanest_core::{Error as Problem, Matrix};
 use cleanest_data::probabilities::{GivenLabels, Probabilities, Values};
 use rayon::prelude::*;
@@ -34,7 +36,7 @@ pub enum Table<'a> {
 /// Rows of a part of what is in memory.
 const PART: usize = 1 << 14;
 /// One part in so many is looked at first, where there are enough.
-const SAMPLE: usize = 16;
+const SAMPLE: usize = 32;
 /// Numbers that the states of all groups together may hold.
 const STATES: usize = 1 << 22;
 
@@ -69,9 +71,26 @@ impl Table<'_> {
         self.groups(&self.parts(), self.usual_groups(), &fresh)
     }
 
-    /// The rows that confident learning cuts. What is found depends on no order, but takes room: a group for each
+    /// A pass over some rows, in order; those of the others may be skipped.
+    pub(super) fn pass_over<S: Pass>(
+        &self,
+        rows: &[usize],
+        fresh: impl Fn() -> S + Sync,
+    ) -> Result<S, Error> {
+        let divisible = match self {
+            Self::Memory(..) => true,
+            Self::Files { probabilities, .. } => probabilities.is_divisible(),
+        };
+        if divisible && rows.len() < self.rows() / 64 {
+            let each: Vec<_> = rows.iter().map(|&row| row..row + 1).collect();
+            return self.groups(&each, self.usual_groups(), &fresh);
+        }
+        self.pass(fresh)
+    }
+
+    /// The examples that confident learning cuts. What is found depends on no order, but takes room: a group for each
     /// worker, at most four.
-    pub(super) fn prune(&self, prune: Prune, joint: &Matrix) -> Result<Vec<usize>, Error> {
+    pub(super) fn prune(&self, prune: Prune, joint: &Matrix) -> Result<Vec<Pick>, Error> {
         let groups = rayon::current_num_threads().min(4);
         let fresh = || Pruning::new(prune, joint);
         let parts = self.parts();
@@ -83,10 +102,10 @@ impl Table<'_> {
             let primed = fresh().primed(&mut sample);
             let found = self.groups(&parts, groups, &|| primed.clone())?;
             if !found.is_short() {
-                return Ok(found.rows());
+                return Ok(found.cut());
             }
         }
-        Ok(self.groups(&parts, groups, &fresh)?.rows())
+        Ok(self.groups(&parts, groups, &fresh)?.cut())
     }
 
     fn usual_groups(&self) -> usize {

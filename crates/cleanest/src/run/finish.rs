@@ -54,9 +54,8 @@ impl RunFolder {
             observer.note(&format!("warning: {warning}"));
         }
         let mut config = config.resolved(&data.train)?;
-        let (device, why) = placing.wait();
+        let (device, why) = placing.wait()?;
         config.device = device.to_string();
-        why.into_iter().for_each(|sentence| observer.note(&sentence));
         // A mistake in the method or the model is better found before anything is written.
         let classes = data.train.labels().classes().len();
         config.choice()?.build(&Task { classes, steps: config.steps.unwrap_or(1), seed: config.seed })?;
@@ -67,6 +66,7 @@ impl RunFolder {
         }
         self.write_json(names::DATA, &data.train.fingerprint().to_string())?;
         self.write(names::CONFIG, config.to_toml()?.as_bytes())?;
+        why.into_iter().for_each(|sentence| observer.remark(&sentence));
         self.finish(&config, data, stop, observer)
     }
 
@@ -96,7 +96,7 @@ impl RunFolder {
         if let Some(device) = device {
             let (device, why) = place(device);
             config.device = device.to_string();
-            why.into_iter().for_each(|sentence| observer.note(&sentence));
+            why.into_iter().for_each(|sentence| observer.remark(&sentence));
         }
         self.finish(&config, data, stop, observer)
     }

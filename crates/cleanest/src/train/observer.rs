@@ -24,6 +24,9 @@ pub trait Observer {
 
     /// Called with a sentence the user should read.
     fn note(&mut self, sentence: &str);
+
+    /// Called with a sentence that is good to know.
+    fn remark(&mut self, _sentence: &str) {}
 }
 
 /// Someone who does not.

@@ -1,5 +1,6 @@
 //! Where a run trains.
 
+use crate::Error;
 use cleanest_engine::{Device, cuda};
 use std::thread::JoinHandle;
 
@@ -15,30 +16,30 @@ pub fn place(device: Device) -> (Device, Option<String>) {
     }
 }
 
+/// What comes of looking for a device.
+type Found = Result<(Device, Option<String>), cleanest_engine::Error>;
+
 /// A device that is found and opened while something else is done: a GPU takes a part of a second.
 #[derive(Debug)]
 pub struct Placing {
     device: Device,
-    opening: Option<JoinHandle<(Device, Option<String>)>>,
+    opening: Option<JoinHandle<Found>>,
 }
 
 impl Placing {
     /// Starts to look.
     #[must_use]
     pub fn new(device: Device) -> Self {
-        let open = move || {
-            if let Device::Cuda(ordinal) = device {
-                // Only to have it open: what stands in the way is said where the network is made.
-                let _ = cuda::available(ordinal);
-            }
-            place(device)
+        let open = move || match device {
+            Device::Cuda(ordinal) => cuda::available(ordinal).map(|_| (device, None)),
+            _ => Ok(place(device)),
         };
         Self { device, opening: (device != Device::Cpu).then(|| std::thread::spawn(open)) }
     }
 
-    /// The device, once it is found; as [`place`] has it.
-    #[must_use]
-    pub fn wait(self) -> (Device, Option<String>) {
-        self.opening.and_then(|opening| opening.join().ok()).unwrap_or((self.device, None))
+    /// The device as [`place`] has it, once it is found; a GPU that was named and is not there is an error.
+    pub fn wait(self) -> Result<(Device, Option<String>), Error> {
+        let found = self.opening.and_then(|opening| opening.join().ok());
+        Ok(found.unwrap_or(Ok((self.device, None)))?)
     }
 }

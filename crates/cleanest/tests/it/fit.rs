@@ -119,6 +119,24 @@ fn a_table_is_fitted_and_new_rows_are_classified() {
 }
 
 #[test]
+fn without_a_gpu_auto_goes_on_and_says_why_and_a_named_one_is_an_error() {
+    if cleanest_engine::cuda::available(0).is_ok() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let auto = said(short(folder.path(), ""), 0);
+    assert!(auto.starts_with("training on the CPU: "), "{auto}");
+    assert_eq!(auto.lines().count(), 1, "{auto}");
+    let resolved = RunFolder::open(&folder.path().join("run")).unwrap().config().unwrap();
+    assert_eq!(resolved.device, "cpu");
+    let named = said(typed("fit digits --device cuda:0 --out named").current_dir(folder.path()), 1);
+    assert!(named.starts_with("error: ") && named.contains("\nhint: "), "{named}");
+    assert!(!folder.path().join("named").exists());
+    let devices = said(typed("devices"), 0);
+    assert!(devices.starts_with("no GPU can be used: "), "{devices}");
+}
+
+#[test]
 fn every_mistake_has_its_sentence_and_leaves_no_folder() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |words: &str| said(typed(words).current_dir(folder.path()), 2);

@@ -1,11 +1,12 @@
 //! The best few of many, without holding the many.
 
-/// An example that was offered: 16 bytes, since there may be millions.
+/// An example that was offered: 24 bytes, since there may be millions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pick {
     key: f64,
     /// The row, and in the lowest bit whether it only takes a place.
     place: u64,
+    note: f32,
 }
 
 impl Pick {
@@ -13,7 +14,19 @@ impl Pick {
     /// takes a place among the best, but is not meant.
     #[must_use]
     pub fn new(key: f64, row: usize, excused: bool) -> Self {
-        Self { key, place: (row as u64) << 1 | u64::from(excused) }
+        Self { key, place: (row as u64) << 1 | u64::from(excused), note: 0.0 }
+    }
+
+    /// The same with a number to be kept beside it.
+    #[must_use]
+    pub fn noting(self, note: f32) -> Self {
+        Self { note, ..self }
+    }
+
+    /// The number that is kept beside it.
+    #[must_use]
+    pub fn note(&self) -> f32 {
+        self.note
     }
 
     /// What it was ranked by.

@@ -151,15 +151,23 @@ impl<P: Probability> Rounded<P> {
     /// The most probable class among those that reach their threshold.
     #[inline]
     pub(super) fn confident(&self, row: &[P]) -> Option<usize> {
-        // Without branches: which class it is cannot be foretold.
-        let (mut best, mut most) = (usize::MAX, P::BELOW);
-        for (class, (&p, &threshold)) in row.iter().zip(&self.each).enumerate() {
-            let reached = if p >= threshold { p } else { P::BELOW };
-            let ahead = reached > most;
-            best = if ahead { class } else { best };
-            most = if ahead { reached } else { most };
+        // Mostly it is the most probable of all, which is found without branches: it cannot be foretold.
+        let (mut top, mut most) = (0, P::BELOW);
+        for (class, &p) in row.iter().enumerate() {
+            let ahead = p > most;
+            top = if ahead { class } else { top };
+            most = if ahead { p } else { most };
         }
-        (best < usize::MAX).then_some(best)
+        if self.reaches(top, most) { Some(top) } else { self.confident_otherwise(row) }
+    }
+
+    #[cold]
+    fn confident_otherwise(&self, row: &[P]) -> Option<usize> {
+        let reached = row.iter().enumerate().filter(|(class, p)| self.reaches(*class, **p));
+        let further =
+            |best: (usize, P), next: (usize, &P)| if *next.1 > best.1 { (next.0, *next.1) } else { best };
+        let best = reached.fold((usize::MAX, P::BELOW), further);
+        (best.0 < usize::MAX).then_some(best.0)
     }
 }
 

@@ -219,30 +219,36 @@ impl Pruning {
         }
     }
 
-    /// The rows that are cut, in order. Those whose most probable class is the label they have are not: they take their
-    /// places on the lists, but there is nothing to suggest.
+    /// The examples that are cut, with the probability of their label noted, in no order. Those whose most
+    /// probable class is the label they have are not: they take their places on the lists, but there is nothing to
+    /// suggest.
     #[must_use]
-    pub fn rows(self) -> Vec<usize> {
+    pub fn cut(self) -> Vec<Pick> {
         let both = self.labels.iter().all(|label| label.least_sure.is_some() && label.ahead.is_some());
-        let (mut least_sure, mut ahead) = (Marks::default(), Marks::default());
+        let meant = |list: Best| list.picks().into_iter().filter(|pick| !pick.excused());
+        let (mut sure, mut cut) = (Marks::default(), Vec::new());
         for label in self.labels {
-            least_sure.mark(label.least_sure.into_iter());
-            ahead.mark(label.ahead.into_iter().flatten().map(|list| list.1));
-        }
-        let words = least_sure.0.len().max(ahead.0.len());
-        let word = |marks: &Marks, at: usize| marks.0.get(at).copied().unwrap_or(0);
-        let cut = |at: usize| {
-            let (sureness, margin) = (word(&least_sure, at), word(&ahead, at));
-            if both { sureness & margin } else { sureness | margin }
-        };
-        let mut rows = Vec::new();
-        for at in 0..words {
-            let mut bits = cut(at);
-            while bits != 0 {
-                rows.push(at * 64 + bits.trailing_zeros() as usize);
-                bits &= bits - 1;
+            let ahead = label.ahead.into_iter().flatten().map(|list| list.1);
+            if both {
+                for pick in label.least_sure.into_iter().flat_map(meant) {
+                    sure.mark(pick.row());
+                }
+                cut.extend(ahead.flat_map(meant));
+            } else {
+                cut.extend(label.least_sure.into_iter().chain(ahead).flat_map(meant));
             }
         }
+        // An example may be on the lists of several classes.
+        let mut seen = Marks::default();
+        cut.retain(|pick| (!both || sure.has(pick.row())) && seen.mark(pick.row()));
+        cut
+    }
+
+    /// The rows of the examples that are cut, in order.
+    #[must_use]
+    pub fn rows(self) -> Vec<usize> {
+        let mut rows: Vec<usize> = self.cut().iter().map(Pick::row).collect();
+        rows.sort_unstable();
         rows
     }
 }
@@ -252,14 +258,19 @@ impl Pruning {
 struct Marks(Vec<u64>);
 
 impl Marks {
-    fn mark(&mut self, lists: impl Iterator<Item = Best>) {
-        for pick in lists.flat_map(Best::picks).filter(|pick| !pick.excused()) {
-            let word = pick.row() / 64;
-            if word >= self.0.len() {
-                self.0.resize((word + 1).max(2 * self.0.len()), 0);
-            }
-            self.0[word] |= 1 << (pick.row() % 64);
+    /// Marks a row; says whether it was not marked before.
+    fn mark(&mut self, row: usize) -> bool {
+        let (word, bit) = (row / 64, 1 << (row % 64));
+        if word >= self.0.len() {
+            self.0.resize((word + 1).max(2 * self.0.len()), 0);
         }
+        let fresh = self.0[word] & bit == 0;
+        self.0[word] |= bit;
+        fresh
+    }
+
+    fn has(&self, row: usize) -> bool {
+        self.0.get(row / 64).is_some_and(|word| word >> (row % 64) & 1 == 1)
     }
 }
 
@@ -270,7 +281,7 @@ impl LabelPruning {
         let excused = |ahead: bool| !ahead && probabilities.iter().all(|p| p.wide() <= own);
         let mut raised = false;
         if let Some(best) = self.least_sure.as_mut().filter(|best| -own >= best.bar()) {
-            raised |= best.offer(Pick::new(-own, row, excused(false)));
+            raised |= best.offer(Pick::new(-own, row, excused(false)).noting(own as f32));
         }
         if let Some(lists) = &mut self.ahead {
             // Usually one class is confused with the label and few others are: its bar is the lowest by far.
@@ -284,7 +295,7 @@ impl LabelPruning {
                 let margin = p.wide() - own;
                 if margin >= *bar {
                     let best = &mut lists[self.places[class] as usize].1;
-                    raised |= best.offer(Pick::new(margin, row, excused(margin > 0.0)));
+                    raised |= best.offer(Pick::new(margin, row, excused(margin > 0.0)).noting(own as f32));
                 }
             }
         }

@@ -62,7 +62,7 @@ impl GivenLabels {
                 let bytes = &bytes[part.start * size..part.end * size];
                 self.decode(header, bytes, labels);
                 // One comparison for all of them; which one it was is looked for only if there is one.
-                if labels.iter().copied().max().is_some_and(|label| label as usize >= self.classes) {
+                if labels.iter().fold(0, |most, &label| most.max(label)) as usize >= self.classes {
                     return Err(self.stranger(header, bytes, part.start));
                 }
             }
@@ -75,7 +75,12 @@ impl GivenLabels {
         let class = |number: i64| u32::try_from(number).unwrap_or(u32::MAX);
         match header.element {
             Element::I64 if !header.big_endian => {
-                labels.extend(bytes.as_chunks::<8>().0.iter().map(|bytes| class(i64::from_le_bytes(*bytes))));
+                // Both halves at once: what has anything in the upper one is too large, or negative.
+                let class = |bytes: &[u8; 8]| {
+                    let number = u64::from_le_bytes(*bytes);
+                    number as u32 | if number >> 32 == 0 { 0 } else { u32::MAX }
+                };
+                labels.extend(bytes.as_chunks::<8>().0.iter().map(class));
             }
             Element::I32 if !header.big_endian => {
                 labels.extend(

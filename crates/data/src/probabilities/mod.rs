@@ -112,6 +112,12 @@ impl Probabilities {
         }
     }
 
+    /// Whether any range of rows can be read like a part.
+    #[must_use]
+    pub fn is_divisible(&self) -> bool {
+        !matches!(self.place, Place::Groups(_))
+    }
+
     /// The numbers of a part.
     pub fn part(&self, part: &Range<usize>) -> Result<Values<'_>, Error> {
         let width = self.classes.len();

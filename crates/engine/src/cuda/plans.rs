@@ -1,7 +1,7 @@
 //! Which of cuDNN's plans is used for each convolution.
 //!
 //! Reproducible: the first proposal that gives the same bits each time, without looking at a clock. Tuned: the fastest of
-//! the first ten; which one that was is kept for the next start.
+//! the first few; which one that was is kept for the next start.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -19,17 +19,19 @@ use super::{
     convolve::{Graph, NAMES, Plan, Proposal},
     descriptor::Descriptor,
     memory::DeviceMemory,
+    program::PROFILE,
     queue::Queue,
 };
 use crate::Error;
 
-/// Proposals that are timed.
-const TIMED: usize = 10;
+/// Proposals that are timed; with a bias fewer, because each of those is compiled first.
+const TIMED: usize = 16;
+const TIMED_BIASED: usize = 6;
 /// Channels from which on the newest engine is the best for gradients of filters, and the proposals it is looked for in.
 const WIDE: usize = 32;
 const FEW: usize = 4;
 /// Runs of each that are timed together.
-const RUNS: usize = 6;
+const RUNS: usize = 10;
 
 /// The plans of a network, and the memory they work in.
 #[derive(Debug)]
@@ -110,14 +112,15 @@ impl Plans {
         if let Some(plan) = known.filter(precise).and_then(build) {
             return Some(plan);
         }
+        let timed = if convolve.bias.is_some() { TIMED_BIASED } else { TIMED };
         let candidates = proposals.iter().enumerate().filter(|(_, proposal)| precise(proposal));
-        let built = candidates.filter_map(|(number, proposal)| Some((number, build(proposal)?))).take(TIMED);
+        let built = candidates.filter_map(|(number, proposal)| Some((number, build(proposal)?))).take(timed);
         let mut best: Option<(f32, usize, Plan)> = None;
         for (number, plan) in built {
             // One that does not run after all is no candidate.
             let Ok(time) = queue.time(RUNS, || queue.execute(&plan.descriptor, tensors)) else { continue };
-            if std::env::var_os("CLEANEST_GPU_PROFILE").is_some() {
-                eprintln!("plan {number} {time:.4} ms {} {name}", proposals[number].engine());
+            if std::env::var_os(PROFILE).is_some() {
+                eprintln!("plan {number} {time:.4} ms  engine {}: {name}", proposals[number].engine());
             }
             if best.as_ref().is_none_or(|(least, ..)| time < *least) {
                 best = Some((time, number, plan));

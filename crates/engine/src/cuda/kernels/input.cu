@@ -6,18 +6,35 @@
 INLINE int crop_row(u32 crop) { return (int)(crop & 32767u) - 16384; }
 INLINE int crop_column(u32 crop) { return (int)(crop >> 15 & 32767u) - 16384; }
 
-// A pixel under a window: where it lies in the image, and whether it does at all.
-struct Source {
+// Goes through what lies under a window, channel by channel and then pixel by pixel, without dividing for each number.
+struct Under {
     int row, column;
-    bool padding;
+    u32 channel, across, down;
 };
 
-INLINE Source under(const Window& w, u32 place, u32 tap) {
-    Source s;
-    s.row = (int)(place / w.out_width * w.stride + tap / w.kernel_width) - (int)w.padding;
-    s.column = (int)(place % w.out_width * w.stride + tap % w.kernel_width) - (int)w.padding;
-    s.padding = s.row < 0 || s.column < 0 || s.row >= (int)w.height || s.column >= (int)w.width;
-    return s;
+INLINE Under under(const Window& w, u32 place, u32 number) {
+    Under u;
+    u32 tap = number / w.channels;
+    u.channel = number % w.channels;
+    u.across = tap % w.kernel_width;
+    u.down = tap / w.kernel_width;
+    u.row = (int)(place / w.out_width * w.stride + u.down) - (int)w.padding;
+    u.column = (int)(place % w.out_width * w.stride + u.across) - (int)w.padding;
+    return u;
+}
+
+INLINE void next(Under& u, const Window& w) {
+    if (++u.channel < w.channels) return;
+    u.channel = 0;
+    u.across++, u.column++;
+    if (u.across < w.kernel_width) return;
+    u.column -= w.kernel_width;
+    u.across = 0;
+    u.down++, u.row++;
+}
+
+INLINE bool within(int row, int column, const Window& w) {
+    return row >= 0 && column >= 0 && row < (int)w.height && column < (int)w.width;
 }
 
 // What the first layer reads: pixels, or all that lies under its kernel side by side (a window of more than one pixel),
@@ -34,19 +51,19 @@ KERNEL gather_images(const u8* pixels, const u32* order, const float* table, Num
         u32 crop = cropped ? order[2 + examples + example] : 0;
         const u8* image = pixels + (u64)order[2 + example] * w.height * w.width * w.channels;
         Eight number;
-        for (int k = 0; k < 8; k++) {
-            u32 tap = (first + k) / w.channels, channel = (first + k) % w.channels;
-            Source s = under(w, place % area, tap);
+        Under u = under(w, place % area, first);
+        for (int k = 0; k < 8; k++, next(u, w)) {
             number.at[k] = 0.f;
-            if (first + k >= numbers || s.padding) continue;
+            if (first + k >= numbers || !within(u.row, u.column, w)) continue;
+            int row = u.row, column = u.column;
             if (cropped) {
-                if (crop >> 31) s.column = w.width - 1 - s.column;
-                s.row += crop_row(crop);
-                s.column += crop_column(crop);
+                if (crop >> 31) column = w.width - 1 - column;
+                row += crop_row(crop);
+                column += crop_column(crop);
             }
-            bool inside = s.row >= 0 && s.column >= 0 && s.row < (int)w.height && s.column < (int)w.width;
-            u32 byte = inside ? image[((u32)s.row * w.width + s.column) * w.channels + channel] : 0;
-            number.at[k] = table[channel * 256 + byte];
+            u32 at = ((u32)row * w.width + column) * w.channels + u.channel;
+            u32 byte = within(row, column, w) ? image[at] : 0;
+            number.at[k] = table[u.channel * 256 + byte];
         }
         store(to + (u64)i * 8, number);
     }
@@ -61,12 +78,11 @@ KERNEL gather_rows(const float* rows, const u32* order, const float* mean, const
         u32 first = i % eights * 8, place = i / eights;
         const float* row = rows + (u64)order[2 + place / area] * size;
         Eight number;
-        for (int k = 0; k < 8; k++) {
-            u32 tap = (first + k) / w.channels, channel = (first + k) % w.channels;
-            Source s = under(w, place % area, tap);
+        Under u = under(w, place % area, first);
+        for (int k = 0; k < 8; k++, next(u, w)) {
             number.at[k] = 0.f;
-            if (first + k >= numbers || s.padding) continue;
-            u32 at = ((u32)s.row * w.width + s.column) * w.channels + channel;
+            if (first + k >= numbers || !within(u.row, u.column, w)) continue;
+            u32 at = ((u32)u.row * w.width + u.column) * w.channels + u.channel;
             float value = row[at];
             if (mean) value = isnan(value) ? 0.f : __fdiv_rn(__fsub_rn(value, mean[at]), deviation[at]);
             number.at[k] = value;
