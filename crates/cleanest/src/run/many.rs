@@ -179,4 +179,8 @@ impl Observer for Reporter<'_> {
     fn note(&mut self, sentence: &str) {
         self.watcher.note(self.run, sentence);
     }
+
+    fn remark(&mut self, sentence: &str) {
+        self.watcher.note(self.run, sentence);
+    }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use toml::Value;
 
 /// Settings that do not tell two rows of a table apart: they are its axes, or change nothing that is found.
-const APART: [&str; 16] = [
+const APART: [&str; 15] = [
     "audit",
     "checkpoint_minutes",
     "checkpoint_steps",
@@ -22,7 +22,6 @@ const APART: [&str; 16] = [
     "mode",
     "model",
     "noise",
-    "precision",
     "seed",
     "test",
 ];
