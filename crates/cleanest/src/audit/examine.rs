@@ -7,7 +7,9 @@ use super::record::{
 };
 use crate::Error;
 use cleanest_core::Matrix;
-use cleanest_core::audit::{Best, Census, Channel, Counted, Joint, Pick, Probability, Prune, Tally, Undo};
+use cleanest_core::audit::{
+    Best, Census, Channel, Counted, Joint, Pick, Probability, Prune, Pruning, Tally, Undo,
+};
 use cleanest_core::estimate::frequencies;
 use cleanest_core::noise::{Dirichlet, Transition};
 use serde::{Deserialize, Serialize};
@@ -156,7 +158,7 @@ impl Question {
         if let Some(known) = &self.noise {
             noise = known.transition.clone();
         }
-        let findings = self.look_closer(table, &cut, &noise)?;
+        let findings = self.look_closer(table, cut, &noise)?;
         let expected = joint.transposed();
         let (each, all) = confident_counts(&counted, &joint, (self.level, self.model_error));
         let counts = smoothed(expected.clone())?;
@@ -180,7 +182,7 @@ impl Question {
     fn look_closer(
         &self,
         table: &Table<'_>,
-        cut: &[Pick],
+        cut: Pruning,
         noise: &Transition,
     ) -> Result<Vec<Finding>, Error> {
         let rank = |finding: &Finding| match self.rank {
@@ -192,19 +194,19 @@ impl Question {
             rows.sort_unstable();
             rows
         };
-        let listed = if cut.len() <= self.list {
-            in_order(cut.iter().map(Pick::row).collect())
-        } else if self.rank == Rank::SelfConfidence {
+        let listed = if self.list < usize::MAX && self.rank == Rank::SelfConfidence {
             // It was noted when the example was cut.
             let mut worst = Best::new(self.list);
-            for pick in cut {
-                worst.offer(Pick::new(-f64::from(pick.note()), pick.row(), false));
-            }
+            cut.each_cut(|pick| _ = worst.offer(Pick::new(-f64::from(pick.note()), pick.row(), false)));
             in_order(worst.picks().iter().map(Pick::row).collect())
         } else {
-            let rows = in_order(cut.iter().map(Pick::row).collect());
-            let fresh = || RankPass { rows: &rows, rank: self.rank, worst: Best::new(self.list) };
-            in_order(table.pass_over(&rows, fresh)?.worst.picks().iter().map(Pick::row).collect())
+            let rows = cut.rows();
+            if rows.len() <= self.list {
+                rows
+            } else {
+                let fresh = || RankPass { rows: &rows, rank: self.rank, worst: Best::new(self.list) };
+                in_order(table.pass_over(&rows, fresh)?.worst.picks().iter().map(Pick::row).collect())
+            }
         };
         let (undo, channel) = (Undo::new(noise), Channel::new(noise));
         let fresh = || CloserPass { rows: &listed, undo: &undo, channel: &channel, found: Vec::new() };

@@ -1,9 +1,7 @@
 //! Passes over examples that may be larger than memory: many workers, one answer.
 
 use crate::Error;
-use cleanest_core::audit::{
-    Block, Census, Channel, Joint, Pick, Probability, Prune, Pruning, Tally, Thresholds,
-};
+use cleanest_core::audit::{Block, Census, Channel, Joint, Probability, Prune, Pruning, Tally, Thresholds};
 use cleanest_core::{Error as Problem, Matrix};
 use cleanest_data::probabilities::{GivenLabels, Probabilities, Values};
 use rayon::prelude::*;
@@ -90,7 +88,7 @@ impl Table<'_> {
 
     /// The examples that confident learning cuts. What is found depends on no order, but takes room: a group for each
     /// worker, at most four.
-    pub(super) fn prune(&self, prune: Prune, joint: &Matrix) -> Result<Vec<Pick>, Error> {
+    pub(super) fn prune(&self, prune: Prune, joint: &Matrix) -> Result<Pruning, Error> {
         let groups = rayon::current_num_threads().min(4);
         let fresh = || Pruning::new(prune, joint);
         let parts = self.parts();
@@ -102,10 +100,10 @@ impl Table<'_> {
             let primed = fresh().primed(&mut sample);
             let found = self.groups(&parts, groups, &|| primed.clone())?;
             if !found.is_short() {
-                return Ok(found.cut());
+                return Ok(found);
             }
         }
-        Ok(self.groups(&parts, groups, &fresh)?.cut())
+        self.groups(&parts, groups, &fresh)
     }
 
     fn usual_groups(&self) -> usize {

@@ -98,8 +98,13 @@ impl Best {
         if !(pick.key >= self.bar && self.limit > 0) {
             return false;
         }
+        let most = self.limit.saturating_add(self.limit / 4).saturating_add(64);
+        if self.picks.capacity() == 0 {
+            // Room for all it will hold: growing would copy it again and again.
+            self.picks.reserve_exact(most.min(1 << 20));
+        }
         self.picks.push(pick);
-        let full = self.picks.len() >= self.limit + self.limit / 4 + 64;
+        let full = self.picks.len() >= most;
         if full {
             self.cut();
         }

@@ -116,9 +116,8 @@ struct LabelPruning {
     bars: Vec<f64>,
     /// The class with the lowest bar.
     likeliest: usize,
-    /// An example that is at least so sure of its label is on the list of no other class.
-    safe_from_others: f64,
-    /// An example that is at least so sure of its label is not cut.
+    lowest_bar: f64,
+    /// An example that is at least so sure of its label is on no list but that of the likeliest class.
     safe: f64,
 }
 
@@ -188,7 +187,7 @@ impl Pruning {
                 places: vec![0; classes],
                 bars: vec![f64::INFINITY; classes],
                 likeliest: label,
-                safe_from_others: f64::INFINITY,
+                lowest_bar: f64::INFINITY,
                 safe: f64::INFINITY,
             }
         };
@@ -198,10 +197,15 @@ impl Pruning {
     }
 
     /// Looks at a block.
+    #[allow(clippy::needless_bitwise_bool)]
     pub fn consider<P: Probability>(&mut self, block: &Block<'_, P>) {
         for (row, probabilities, label) in block.rows() {
             let pruning = &mut self.labels[label as usize];
-            if probabilities[label as usize].wide() < pruning.safe {
+            let own = probabilities[label as usize].wide();
+            // Usually one class is confused with the label and few others are, so two numbers decide; both at once,
+            // since neither can be foretold.
+            let ahead = probabilities[pruning.likeliest].wide() - own;
+            if (own < pruning.safe) | (ahead >= pruning.lowest_bar) {
                 pruning.consider(row, probabilities, label as usize);
             }
         }
@@ -219,35 +223,35 @@ impl Pruning {
         }
     }
 
-    /// The examples that are cut, with the probability of their label noted, in no order. Those whose most
+    /// Tells each example that is cut once, with the probability of its label noted, in no order. Those whose most
     /// probable class is the label they have are not: they take their places on the lists, but there is nothing to
     /// suggest.
-    #[must_use]
-    pub fn cut(self) -> Vec<Pick> {
+    pub fn each_cut(self, mut tell: impl FnMut(Pick)) {
         let both = self.labels.iter().all(|label| label.least_sure.is_some() && label.ahead.is_some());
-        let meant = |list: Best| list.picks().into_iter().filter(|pick| !pick.excused());
-        let (mut sure, mut cut) = (Marks::default(), Vec::new());
+        // An example may be on the lists of several classes.
+        let (mut sure, mut told) = (Marks::default(), Marks::default());
         for label in self.labels {
             let ahead = label.ahead.into_iter().flatten().map(|list| list.1);
+            let mut lists: Vec<Best> = ahead.collect();
             if both {
-                for pick in label.least_sure.into_iter().flat_map(meant) {
-                    sure.mark(pick.row());
-                }
-                cut.extend(ahead.flat_map(meant));
+                let meant = label.least_sure.into_iter().flat_map(Best::picks).filter(|pick| !pick.excused());
+                meant.for_each(|pick| _ = sure.mark(pick.row()));
             } else {
-                cut.extend(label.least_sure.into_iter().chain(ahead).flat_map(meant));
+                lists.extend(label.least_sure);
+            }
+            for pick in lists.into_iter().flat_map(Best::picks).filter(|pick| !pick.excused()) {
+                if (!both || sure.has(pick.row())) && told.mark(pick.row()) {
+                    tell(pick);
+                }
             }
         }
-        // An example may be on the lists of several classes.
-        let mut seen = Marks::default();
-        cut.retain(|pick| (!both || sure.has(pick.row())) && seen.mark(pick.row()));
-        cut
     }
 
     /// The rows of the examples that are cut, in order.
     #[must_use]
     pub fn rows(self) -> Vec<usize> {
-        let mut rows: Vec<usize> = self.cut().iter().map(Pick::row).collect();
+        let mut rows = Vec::new();
+        self.each_cut(|pick| rows.push(pick.row()));
         rows.sort_unstable();
         rows
     }
@@ -284,12 +288,8 @@ impl LabelPruning {
             raised |= best.offer(Pick::new(-own, row, excused(false)).noting(own as f32));
         }
         if let Some(lists) = &mut self.ahead {
-            // Usually one class is confused with the label and few others are: its bar is the lowest by far.
-            let classes = if own < self.safe_from_others {
-                0..probabilities.len()
-            } else {
-                self.likeliest..self.likeliest + 1
-            };
+            let classes =
+                if own < self.safe { 0..probabilities.len() } else { self.likeliest..self.likeliest + 1 };
             let rest = probabilities[classes.clone()].iter().zip(&self.bars[classes.clone()]);
             for (class, (p, bar)) in classes.zip(rest) {
                 let margin = p.wide() - own;
@@ -317,11 +317,10 @@ impl LabelPruning {
             others.min_by(|&a, &b| self.bars[a].total_cmp(&self.bars[b])).unwrap_or_default()
         };
         let likeliest = lowest(None);
-        self.safe_from_others = safe(self.bars[lowest(Some(likeliest))]);
         // An example that is as good as the worst on a list may still come before it.
         let by_sureness = self.least_sure.as_ref().map_or(0.0, |best| (-best.bar()).next_up());
-        self.safe = by_sureness.max(safe(self.bars[likeliest]));
-        self.likeliest = likeliest;
+        self.safe = by_sureness.max(safe(self.bars[lowest(Some(likeliest))]));
+        (self.likeliest, self.lowest_bar) = (likeliest, self.bars[likeliest]);
     }
 }
 

@@ -62,7 +62,8 @@ impl GivenLabels {
                 let bytes = &bytes[part.start * size..part.end * size];
                 self.decode(header, bytes, labels);
                 // One comparison for all of them; which one it was is looked for only if there is one.
-                if labels.iter().fold(0, |most, &label| most.max(label)) as usize >= self.classes {
+                let classes = self.classes as u32;
+                if labels.iter().fold(false, |strange, &label| strange | (label >= classes)) {
                     return Err(self.stranger(header, bytes, part.start));
                 }
             }
