@@ -63,7 +63,7 @@ impl GivenLabels {
                 self.decode(header, bytes, labels);
                 // One comparison for all of them; which one it was is looked for only if there is one.
                 let classes = self.classes as u32;
-                if labels.iter().fold(false, |strange, &label| strange | (label >= classes)) {
+                if labels.iter().filter(|&&label| label >= classes).count() > 0 {
                     return Err(self.stranger(header, bytes, part.start));
                 }
             }
