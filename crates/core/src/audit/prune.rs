@@ -1,76 +1,11 @@
-//! Confident learning: counting examples the model is sure of, and cutting by those counts.
+//! Cutting by a confident joint: it says how many, the probabilities say which.
 //!
 //! Northcutt, Jiang and Chuang, "Confident learning: estimating uncertainty in dataset labels", JAIR 2021.
 
 use super::block::TOLERANCE;
-use super::{Best, Block, Pick, Probability, Thresholds};
-use crate::noise::Transition;
+use super::{Best, Block, Pick, Probability};
 use crate::{Error, Matrix};
 use serde::{Deserialize, Serialize};
-
-/// The second pass: how many examples of each given label (row) are confidently of each class (column).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Joint {
-    classes: usize,
-    counts: Vec<u64>,
-}
-
-impl Joint {
-    /// Nothing counted yet.
-    #[must_use]
-    pub fn new(classes: usize) -> Self {
-        Self { classes, counts: vec![0; classes * classes] }
-    }
-
-    /// Counts a block.
-    pub fn count<P: Probability>(&mut self, block: &Block<'_, P>, thresholds: &Thresholds) {
-        let thresholds = thresholds.rounded::<P>();
-        for (_, row, label) in block.rows() {
-            let label = label as usize;
-            let counts = &mut self.counts[label * self.classes..(label + 1) * self.classes];
-            // Most examples: it is their label or nothing.
-            if thresholds.decides(row[label]) {
-                counts[label] += u64::from(thresholds.reaches(label, row[label]));
-            } else if let Some(class) = thresholds.confident(row) {
-                counts[class] += 1;
-            }
-        }
-    }
-
-    /// Takes over what another has counted.
-    pub fn merge(&mut self, other: &Self) {
-        self.counts.iter_mut().zip(&other.counts).for_each(|(a, b)| *a += b);
-    }
-
-    /// The counts, a row for each given label.
-    #[must_use]
-    pub fn counts(&self) -> Vec<Vec<u64>> {
-        self.counts.chunks(self.classes).map(<[u64]>::to_vec).collect()
-    }
-
-    /// The counts with each row brought to the number of examples that have its label. A label no example of which is
-    /// confident is taken to be right: at least one is counted on the diagonal.
-    #[must_use]
-    pub fn calibrated(&self, given: &[u64]) -> Matrix {
-        let mut joint = Matrix::zeros(self.classes, self.classes);
-        for (label, counts) in self.counts.chunks(self.classes).enumerate() {
-            let counted = |class: usize| counts[class].max(u64::from(class == label)) as f64;
-            let sum: f64 = (0..self.classes).map(counted).sum();
-            for class in 0..self.classes {
-                joint[(label, class)] = counted(class) / sum * given[label] as f64;
-            }
-        }
-        joint
-    }
-
-    /// The noise matrix, P(given label | true class) with a row for each true class, and its inverse,
-    /// P(true class | given label) with a row for each given label.
-    #[must_use]
-    pub fn noise(&self, given: &[u64]) -> (Transition, Transition) {
-        let joint = self.calibrated(given);
-        (crate::estimate::frequencies(joint.transposed()), crate::estimate::frequencies(joint))
-    }
-}
 
 /// Which examples are cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -257,27 +192,6 @@ impl Pruning {
     }
 }
 
-/// A bit for each row.
-#[derive(Default)]
-struct Marks(Vec<u64>);
-
-impl Marks {
-    /// Marks a row; says whether it was not marked before.
-    fn mark(&mut self, row: usize) -> bool {
-        let (word, bit) = (row / 64, 1 << (row % 64));
-        if word >= self.0.len() {
-            self.0.resize((word + 1).max(2 * self.0.len()), 0);
-        }
-        let fresh = self.0[word] & bit == 0;
-        self.0[word] |= bit;
-        fresh
-    }
-
-    fn has(&self, row: usize) -> bool {
-        self.0.get(row / 64).is_some_and(|word| word >> (row % 64) & 1 == 1)
-    }
-}
-
 impl LabelPruning {
     fn consider<P: Probability>(&mut self, row: usize, probabilities: &[P], label: usize) {
         let own = probabilities[label].wide();
@@ -324,6 +238,27 @@ impl LabelPruning {
     }
 }
 
+/// A bit for each row.
+#[derive(Default)]
+struct Marks(Vec<u64>);
+
+impl Marks {
+    /// Marks a row; says whether it was not marked before.
+    fn mark(&mut self, row: usize) -> bool {
+        let (word, bit) = (row / 64, 1 << (row % 64));
+        if word >= self.0.len() {
+            self.0.resize((word + 1).max(2 * self.0.len()), 0);
+        }
+        let fresh = self.0[word] & bit == 0;
+        self.0[word] |= bit;
+        fresh
+    }
+
+    fn has(&self, row: usize) -> bool {
+        self.0.get(row / 64).is_some_and(|word| word >> (row % 64) & 1 == 1)
+    }
+}
+
 /// Whole numbers with the row sums of the joint: the largest fractions are rounded up.
 fn whole(joint: &Matrix) -> Vec<u64> {
     let mut whole = Vec::with_capacity(joint.values().len());
@@ -341,7 +276,7 @@ fn whole(joint: &Matrix) -> Vec<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Census;
+    use super::super::{Census, Joint};
     use super::*;
     use crate::random::Stream;
 
@@ -428,15 +363,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn the_calibrated_joint_has_the_counts_of_the_labels() {
-        let joint = Joint { classes: 2, counts: vec![6, 2, 0, 0] }.calibrated(&[16, 5]);
-        assert_eq!(joint.values(), [12.0, 4.0, 0.0, 5.0]);
-        let (noise, inverse) = Joint { classes: 2, counts: vec![6, 2, 1, 3] }.noise(&[16, 4]);
-        // The joint is [12, 4; 1, 3]: of the true class 1, 4 of 7 were given label 0.
-        assert!((noise.row(1)[0] - 4.0 / 7.0).abs() < 1e-12);
-        assert_eq!(inverse.row(0), [0.75, 0.25]);
     }
 }
