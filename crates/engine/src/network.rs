@@ -144,3 +144,18 @@ pub trait Network: Send {
         Ok(None)
     }
 }
+
+/// How many examples a gradient of the logits is for: those of the last training batch, whose logits it must fit.
+pub(crate) fn examples_of(
+    trained: Option<usize>,
+    logits: &Matrix,
+    gradient: &Matrix,
+) -> Result<usize, Error> {
+    let batch = trained.ok_or(Error::BackwardFirst)?;
+    let (expected, found) = ((batch, logits.columns()), (gradient.rows(), gradient.columns()));
+    if expected == found {
+        Ok(batch)
+    } else {
+        Err(Error::MatrixShape { what: "the gradient of the logits", expected, found })
+    }
+}

@@ -7,6 +7,7 @@ use super::{
     simd::Simd,
     update::Update,
 };
+use crate::network::examples_of;
 use crate::{Architecture, Error, Input, Matrix, Mode, Network, Parameters, architecture::Shape};
 
 struct CpuNetwork<S> {
@@ -78,11 +79,7 @@ impl<S: Simd> Network for CpuNetwork<S> {
     }
 
     fn backward(&mut self, gradient: &Matrix) -> Result<(), Error> {
-        let batch = self.trained.ok_or(Error::BackwardFirst)?;
-        let (expected, found) = ((batch, self.logits.columns()), (gradient.rows(), gradient.columns()));
-        if expected != found {
-            return Err(Error::MatrixShape { what: "the gradient of the logits", expected, found });
-        }
+        let batch = examples_of(self.trained, &self.logits, gradient)?;
         (self.trained, self.backward) = (None, batch);
         let pass = Pass { batch, mode: Mode::Train, step: self.update.steps };
         let Plan { operations, memory, logits, .. } = &mut self.plan;

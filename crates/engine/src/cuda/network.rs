@@ -17,6 +17,7 @@ use super::{
     queue::Queue,
     update,
 };
+use crate::network::examples_of;
 use crate::{Architecture, Error, Input, Kept, Matrix, Mode, Network, Optimizer, Parameters, Set};
 
 /// Memory that is left to the libraries themselves.
@@ -199,11 +200,7 @@ impl Network for CudaNetwork {
     }
 
     fn backward(&mut self, gradient: &Matrix) -> Result<(), Error> {
-        let batch = self.trained.ok_or(Error::BackwardFirst)?;
-        let (expected, found) = ((batch, self.logits.columns()), (gradient.rows(), gradient.columns()));
-        if expected != found {
-            return Err(Error::MatrixShape { what: "the gradient of the logits", expected, found });
-        }
+        let batch = examples_of(self.trained, &self.logits, gradient)?;
         (self.trained, self.went_back) = (None, batch);
         self.queue.enter()?;
         let count = gradient.values().len();

@@ -12,7 +12,7 @@ use crate::{
     check::{apart, channels_first, channels_last, normal, single, wide},
     cuda::{PRECISIONS, Pass, judge, planned},
     properties::{pooled_network, small_network},
-    reference::{file, layer, numbers, our_name, shape, tensor},
+    reference::{file, give_parameters, layer, numbers, our_name, shape},
 };
 
 #[test]
@@ -24,11 +24,7 @@ fn every_layer_gives_the_numbers_of_pytorch_on_the_gpu() {
             let architecture = single(layer(case), shape(&case["input"]));
             let mut network =
                 planned(&architecture, &Settings { batch: 8, precision, ..Settings::default() });
-            let mut parameters = network.parameters().unwrap();
-            for (name, value) in case["parameters"].as_object().unwrap() {
-                parameters.insert(our_name(name), tensor(value));
-            }
-            network.load(&parameters).unwrap();
+            give_parameters(network.as_mut(), case);
             let (input, output) = (shape(&case["input"]), shape(&case["output"]));
             let rows = channels_last(&numbers(&case["input"]), input);
             let gradient = channels_last(&numbers(&case["output_gradient"]), output);

@@ -4,7 +4,7 @@
 //! 1e-6 for an optimizer's step.
 
 use cleanest_engine::{
-    Adam, Architecture, Input, Matrix, Mode, Optimizer, Parameters, Sgd, Shape, Tensor,
+    Adam, Architecture, Input, Matrix, Mode, Network, Optimizer, Parameters, Sgd, Shape, Tensor,
     architecture::{Convolution, Layer, Window},
     cpu::{Algorithm, Settings},
 };
@@ -73,15 +73,20 @@ pub(crate) fn our_name(name: &str) -> String {
     }
 }
 
-fn layer_agrees(case: &Value, settings: &Settings, tolerance: f64) {
-    let what = format!("{} {} {settings:?}", case["layer"], case["config"]);
-    let architecture = single(layer(case), shape(&case["input"]));
-    let mut network = planned(&architecture, &Settings { batch: 8, ..settings.clone() });
+/// Gives a network of one layer the parameters of a case.
+pub(crate) fn give_parameters(network: &mut dyn Network, case: &Value) {
     let mut parameters = network.parameters().unwrap();
     for (name, value) in case["parameters"].as_object().unwrap() {
         parameters.insert(our_name(name), tensor(value));
     }
     network.load(&parameters).unwrap();
+}
+
+fn layer_agrees(case: &Value, settings: &Settings, tolerance: f64) {
+    let what = format!("{} {} {settings:?}", case["layer"], case["config"]);
+    let architecture = single(layer(case), shape(&case["input"]));
+    let mut network = planned(&architecture, &Settings { batch: 8, ..settings.clone() });
+    give_parameters(network.as_mut(), case);
 
     let (input, output) = (shape(&case["input"]), shape(&case["output"]));
     let rows = channels_last(&numbers(&case["input"]), input);
