@@ -36,7 +36,8 @@ pub(super) struct Line {
 #[derive(Debug)]
 pub(super) struct Metrics {
     path: PathBuf,
-    file: File,
+    /// None for a worker that does not write.
+    file: Option<File>,
     length: u64,
 }
 
@@ -48,24 +49,32 @@ impl Metrics {
             OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(&failed)?;
         file.set_len(length).map_err(&failed)?;
         file.seek(SeekFrom::End(0)).map_err(&failed)?;
-        Ok(Self { path: path.to_owned(), file, length })
+        Ok(Self { path: path.to_owned(), file: Some(file), length })
+    }
+
+    /// No file at all, for a worker that does not write.
+    pub(super) fn nowhere() -> Self {
+        Self { path: PathBuf::new(), file: None, length: 0 }
     }
 
     pub(super) fn write(&mut self, line: &Line) -> Result<(), Error> {
+        let Some(file) = &mut self.file else { return Ok(()) };
         let malformed = |problem: serde_json::Error| Error::Malformed {
             path: self.path.clone(),
             problem: problem.to_string(),
         };
         let mut text = serde_json::to_string(line).map_err(malformed)?;
         text.push('\n');
-        self.file.write_all(text.as_bytes()).map_err(Error::write(&self.path))?;
+        file.write_all(text.as_bytes()).map_err(Error::write(&self.path))?;
         self.length += text.len() as u64;
         Ok(())
     }
 
     /// Bytes written, once they are on the disk.
     pub(super) fn synced_length(&mut self) -> Result<u64, Error> {
-        self.file.sync_all().map_err(Error::write(&self.path))?;
+        if let Some(file) = &self.file {
+            file.sync_all().map_err(Error::write(&self.path))?;
+        }
         Ok(self.length)
     }
 }

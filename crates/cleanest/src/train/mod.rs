@@ -8,6 +8,7 @@ mod metrics;
 mod observer;
 mod passes;
 mod placing;
+mod share;
 mod stop;
 mod trainer;
 mod weights;

@@ -32,7 +32,7 @@ mod update;
 use std::{fmt, str::FromStr};
 
 pub use gpu::Versions;
-pub use survey::{Found, Survey, available, survey};
+pub use survey::{Found, Survey, available, count, survey};
 pub use unavailable::Unavailable;
 
 use crate::{Architecture, Error, Network, Optimizer};

@@ -1,6 +1,6 @@
 //! A planned network at work on a GPU.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use super::{
     Precision, Settings,
@@ -18,6 +18,7 @@ use super::{
     update,
 };
 use crate::network::examples_of;
+use crate::peers::{Group, Part};
 use crate::{Architecture, Error, Input, Kept, Matrix, Mode, Network, Optimizer, Parameters, Set};
 
 /// Memory that is left to the libraries themselves.
@@ -42,6 +43,10 @@ struct CudaNetwork {
     trained: Option<usize>,
     /// Examples of the last batch that went backward.
     went_back: usize,
+    /// Those it trains with.
+    together: Option<Arc<dyn Group>>,
+    /// The part of its batch that the next training pass is.
+    part: Option<Part>,
 }
 
 // SAFETY: everything that is not `Send` by itself (addresses of the GPU, handles, plans shared within) belongs to this
@@ -76,6 +81,8 @@ pub(super) fn boxed(architecture: &Architecture, settings: &Settings) -> Result<
         steps: 0,
         trained: None,
         went_back: 0,
+        together: None,
+        part: None,
         blueprint,
     };
     let (weights, statistics) = network.blueprint.store.initial(settings.seed);
@@ -220,6 +227,19 @@ impl Network for CudaNetwork {
         self.queue.enter()?;
         self.steps += 1;
         update::step(&self.queue, &self.blueprint, self.optimizer, (rate, self.steps))
+    }
+
+    fn join(&mut self, group: Arc<dyn Group>, whole_norms: bool) -> Result<(), Error> {
+        if whole_norms {
+            let problem = "batch norms of a GPU cannot be shared between workers yet: `sync_batch_norm` needs the CPU";
+            return Err(Error::Together(problem.into()));
+        }
+        self.together = Some(group);
+        Ok(())
+    }
+
+    fn part(&mut self, part: Part) {
+        self.part = Some(part);
     }
 
     fn parameters(&self) -> Result<Parameters, Error> {
