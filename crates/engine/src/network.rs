@@ -142,7 +142,9 @@ pub trait Network: Send {
 
     /// Trains with others from now on, each on a part of every batch: `step` moves by the sum of all gradients. Running
     /// statistics of batch norms are averaged over the workers, or those of the whole batch where `whole_norms` asks for it.
-    fn join(&mut self, group: Arc<dyn Group>, whole_norms: bool) -> Result<(), Error>;
+    ///
+    /// Gives back a sentence where the exchange is slower than it could be.
+    fn join(&mut self, group: Arc<dyn Group>, whole_norms: bool) -> Result<Option<String>, Error>;
 
     /// Says which part of its batch the next pass in training mode is.
     fn part(&mut self, part: Part);

@@ -3,6 +3,7 @@
 use crate::Error;
 use cleanest_engine::Device;
 use cleanest_engine::cuda;
+use cleanest_engine::peers::gpus;
 pub use cleanest_engine::peers::launch::{Launch, Launcher};
 pub use cleanest_engine::peers::{Alone, Group, Worker};
 use std::sync::{Arc, OnceLock};
@@ -67,19 +68,37 @@ fn by_mpi() -> Result<Arc<dyn Group>, Error> {
     Err(cleanest_engine::Error::Launch(problem.into()).into())
 }
 
-fn together(launch: &Launch, _device: Device) -> Result<Arc<dyn Group>, Error> {
-    match launch.by {
-        _ if launch.size == 1 => Ok(Arc::new(Alone)),
-        Launcher::Mpi => by_mpi(),
-        Launcher::Variables | Launcher::Slurm => {
-            let problem = format!(
-                "this is worker {} of {}, but not by MPI, and without it workers exchange by NCCL on GPUs only: \
-                 start them with `mpirun`",
-                launch.rank, launch.size
-            );
-            Err(cleanest_engine::Error::Launch(problem).into())
-        }
+/// The others of a launch: by MPI where it started them, or else by NCCL, where there are GPUs.
+fn together(launch: &Launch, device: Device) -> Result<Arc<dyn Group>, Error> {
+    if launch.by == Launcher::Mpi && (cfg!(feature = "mpi") || !gpus::is_arranged()) {
+        return if launch.size == 1 { Ok(Arc::new(Alone)) } else { by_mpi() };
     }
+    let ordinal = match device {
+        Device::Cpu => None,
+        Device::Cuda(first) => Some(own_ordinal(first, launch.local)),
+        Device::Auto => Some(own_ordinal(0, launch.local)).filter(|&own| cuda::available(own).is_ok()),
+    };
+    match ordinal {
+        Some(ordinal) if gpus::is_arranged() => match gpus::join((launch.rank, launch.size), ordinal) {
+            // Alone it was only to see what NCCL costs.
+            Err(cleanest_engine::Error::Unavailable(_)) if launch.size == 1 => Ok(Arc::new(Alone)),
+            joined => Ok(joined?),
+        },
+        _ if launch.size == 1 => Ok(Arc::new(Alone)),
+        Some(_) => Err(refused(launch, "where they meet is not said: set MASTER_ADDR and MASTER_PORT")),
+        None => Err(refused(launch, "CPUs exchange by MPI only: start them with `mpirun`")),
+    }
+}
+
+fn refused(launch: &Launch, problem: &str) -> Error {
+    let worker = format!("this is worker {} of {}, started without MPI", launch.rank, launch.size);
+    cleanest_engine::Error::Launch(format!("{worker}: {problem}")).into()
+}
+
+/// The GPU of a worker that is the so-manieth of its machine. A launcher may show each a single GPU, which is then the
+/// first of all.
+fn own_ordinal(first: usize, local: usize) -> usize {
+    if cuda::count() == 1 { 0 } else { first + local }
 }
 
 /// The device of a worker: those of one machine take one GPU each, from the one that is asked for on.
@@ -89,8 +108,7 @@ pub fn own_device(worker: &Worker, device: Device) -> Device {
         return device;
     }
     let first = if let Device::Cuda(ordinal) = device { ordinal } else { 0 };
-    // A launcher may show each worker a single GPU, which is then the first of all.
-    let own = if cuda::count() == 1 { 0 } else { first + worker.local };
+    let own = own_ordinal(first, worker.local);
     match device {
         Device::Auto if cuda::available(own).is_err() => Device::Auto,
         _ => Device::Cuda(own),

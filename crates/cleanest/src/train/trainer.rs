@@ -150,16 +150,17 @@ impl<'a> Trainer<'a> {
             share: Share::new(Arc::clone(peers)),
             sync_batch_norm: config.sync_batch_norm,
         };
-        trainer.join()?;
+        trainer.join(&mut |sentence| observer.remark(sentence))?;
         trainer.keep_sets()?;
         Ok(trainer)
     }
 
     /// Lets the network train with those of the other workers.
-    fn join(&mut self) -> Result<(), Error> {
+    fn join(&mut self, note: &mut dyn FnMut(&str)) -> Result<(), Error> {
         let peers = self.run.peers();
         if peers.size() > 1 || peers.is_exercise() {
-            self.network.join(Arc::clone(peers), self.sync_batch_norm)?;
+            let remark = self.network.join(Arc::clone(peers), self.sync_batch_norm)?;
+            remark.iter().for_each(|sentence| note(sentence));
         }
         Ok(())
     }
@@ -314,7 +315,7 @@ impl<'a> Trainer<'a> {
             self.method.begin(stage, Some(&Posteriors::new(&seen, labels)?))?;
             let (seed, peers) = (stage_seed(self.seed, stage), self.run.peers().as_ref());
             self.network = self.architect.begin_together(seed, peers, &mut |_| {})?;
-            self.join()?;
+            self.join(&mut |_| {})?;
             self.keep_sets()?;
             self.position = Position { stage, step: 0, ..Position::default() };
             return self.save();

@@ -123,11 +123,11 @@ impl<S: Simd> Network for CpuNetwork<S> {
         Ok(())
     }
 
-    fn join(&mut self, group: Arc<dyn Group>, whole_norms: bool) -> Result<(), Error> {
+    fn join(&mut self, group: Arc<dyn Group>, whole_norms: bool) -> Result<Option<String>, Error> {
         self.plan.memory.whole = whole_norms.then(|| Arc::clone(&group));
         let running = if whole_norms { Vec::new() } else { self.plan.store.running() };
         self.together = Some(Together::new(group, running, self.plan.buckets.len()));
-        Ok(())
+        Ok(None)
     }
 
     fn part(&mut self, part: Part) {

@@ -4,7 +4,9 @@
 //! for tests; `mpi` (a feature) are processes on any number of machines; NCCL joins the GPUs of either.
 
 mod alone;
+pub mod gpus;
 pub mod launch;
+mod meeting;
 #[cfg(feature = "mpi")]
 pub mod mpi;
 pub mod threads;
@@ -12,9 +14,11 @@ pub mod watch;
 
 pub use alone::Alone;
 
+use crate::cuda::Gpus;
 use cleanest_core::methods::Peers;
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Bytes that are gathered at a time: libraries count in 32 bits.
@@ -39,6 +43,11 @@ pub trait Group: Peers + Send + fmt::Debug {
     /// What was exchanged so far.
     fn exchanged(&self) -> Exchanged {
         Exchanged::default()
+    }
+
+    /// The GPUs of all workers, where they exchange by them alone.
+    fn gpus(&self) -> Option<Arc<Gpus>> {
+        None
     }
 
     /// Whether even one worker is to go the way of several, to see what that costs.

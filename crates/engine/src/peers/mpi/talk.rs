@@ -76,7 +76,8 @@ pub(super) fn talk(orders: &Receiver<Order>, started: &Sender<Result<Worker, Err
                 if let Some(farewell) = talk.look() {
                     // SAFETY: nothing is under way any more, and no call follows.
                     unsafe { ffi::MPI_Finalize() };
-                    return drop(farewell.send(()));
+                    let _ = farewell.send(());
+                    return;
                 }
                 if !calm {
                     talk.pause();
