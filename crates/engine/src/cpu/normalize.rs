@@ -196,7 +196,7 @@ impl<S: Simd> Operation for Normalize<S> {
         if let Some(inflow) = self.links.residual_inflow {
             memory.deliver(self.links.gradient, inflow, length);
         }
-        self.solve(memory);
+        self.solve(memory, pass.borrowed);
         if let Some(inflow) = self.links.inflow {
             self.spread(memory, inflow, pixels);
         }

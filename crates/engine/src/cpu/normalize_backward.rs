@@ -36,7 +36,7 @@ impl<S: Simd> Normalize<S> {
     }
 
     /// The gradients of scale and shift; then the input's gradient is `a slope + b number + c` of each channel.
-    pub(super) fn solve(&mut self, memory: &mut Memory) {
+    pub(super) fn solve(&mut self, memory: &mut Memory, borrowed: bool) {
         let norm = &mut memory.norms[self.links.norm];
         norm.add_up();
         // The gradients of scale and shift are this worker's part, like those of all parameters.
@@ -48,6 +48,10 @@ impl<S: Simd> Normalize<S> {
         }
         if let Some(group) = &memory.whole {
             norm.agree(group.as_ref());
+            // An example of another worker had no part in the statistics, and they give nothing back to it.
+            if borrowed {
+                norm.totals.fill(0.0);
+            }
         }
         let count = norm.count;
         for channel in 0..self.channels {
