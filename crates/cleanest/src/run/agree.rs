@@ -52,8 +52,9 @@ impl Plan {
             }
         }
         let keys = self.settings.keys().chain(other.settings.keys());
-        let mut differing = keys.filter(|key| self.settings.get(*key) != other.settings.get(*key));
-        differing.next().map(|key| {
+        let differing = keys.filter(|key| self.settings.get(*key) != other.settings.get(*key));
+        // What others follow from stands at the top.
+        differing.min_by_key(|key| (key.contains('.'), *key)).map(|key| {
             let of = |plan: &Self| plan.settings.get(key).cloned().unwrap_or_else(|| "left out".into());
             format!("was asked for `{key}` {}, and the first worker for {}", of(other), of(self))
         })
