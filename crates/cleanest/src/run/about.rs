@@ -23,6 +23,9 @@ pub struct About {
     pub score: Score,
     /// Seconds from the first step, or from the last resume, to the end.
     pub seconds: f64,
+    /// Whether the first of its stages was trained by another run, and these seconds are of the others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub first_stage_taken: bool,
     /// When it ended, in seconds since 1970.
     pub finished: u64,
 }

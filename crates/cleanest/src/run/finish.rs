@@ -138,6 +138,7 @@ impl RunFolder {
             parameters: architect.parameter_count(),
             score: outcome.score.clone(),
             seconds: begun.elapsed().as_secs_f64(),
+            first_stage_taken: outcome.first_stage_taken,
             finished: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
         };
         self.write(names::TRANSITION, outcome.transition.to_json().as_bytes())?;

@@ -1,6 +1,7 @@
 //! The training loop.
 
 use super::checkpoint::{Checkpoint, Position};
+use super::first_stage::{FirstStage, Shared};
 use super::kept::{input, keep, probabilities};
 use super::memory::Memory;
 use super::metrics::{Line, Metrics};
@@ -34,6 +35,8 @@ pub struct Outcome {
     pub transition: Transition,
     /// How well it did.
     pub score: Score,
+    /// Whether the first stage was trained by another run.
+    pub first_stage_taken: bool,
 }
 
 /// Trains a run to its end, from its last checkpoint if it has one.
@@ -70,6 +73,7 @@ struct Trainer<'a> {
     memory: Memory,
     position: Position,
     saved: Instant,
+    first_stage_taken: bool,
 }
 
 impl<'a> Trainer<'a> {
@@ -129,6 +133,7 @@ impl<'a> Trainer<'a> {
             memory,
             position,
             saved: Instant::now(),
+            first_stage_taken: false,
         };
         trainer.keep_sets()?;
         Ok(trainer)
@@ -154,6 +159,13 @@ impl<'a> Trainer<'a> {
 
     /// Trains what is left of a stage, and opens the next.
     fn stage(&mut self, stop: &Stop, observer: &mut dyn Observer) -> Result<(), Error> {
+        if self.total() == 0 && self.method.stages() > 1 {
+            if let Some(made) = self.data.first_stage.as_ref().and_then(Shared::get) {
+                self.first_stage_taken = true;
+                self.metrics.append(&made.metrics)?;
+                return self.open_stage(&made.seen);
+            }
+        }
         let settings = BatchSettings { first_step: self.total(), ..self.batches.clone() };
         let batches = match self.kept.0 {
             Some(_) => Batches::by_rows(&self.data.train, settings)?,
@@ -264,20 +276,34 @@ impl<'a> Trainer<'a> {
         Ok(())
     }
 
-    /// Begins the next stage with a fresh network and what the last one says of the training set.
+    /// What follows when a stage has come to its end.
     fn next_stage(&mut self) -> Result<(), Error> {
         if self.position.stage + 1 < self.method.stages() {
             let set = (&self.data.train, self.kept.0);
             let seen = probabilities(self.network.as_mut(), set, &self.batches.standardization)?;
-            let labels = self.data.train.labels().indices();
-            let stage = self.position.stage + 1;
-            self.method.begin(stage, Some(&Posteriors::new(&seen, labels)?))?;
-            self.network = self.architect.begin(stage_seed(self.seed, stage), &mut |_| {})?;
-            self.keep_sets()?;
-            self.position = Position { stage, step: 0, ..Position::default() };
-            return self.save();
+            self.open_stage(&seen)?;
+            return self.share(seen);
         }
         self.position.stage += 1;
+        Ok(())
+    }
+
+    /// Begins the next stage with a fresh network and what the last one said of the training set.
+    fn open_stage(&mut self, seen: &Matrix) -> Result<(), Error> {
+        let labels = self.data.train.labels().indices();
+        let stage = self.position.stage + 1;
+        self.method.begin(stage, Some(&Posteriors::new(seen, labels)?))?;
+        self.network = self.architect.begin(stage_seed(self.seed, stage), &mut |_| {})?;
+        self.keep_sets()?;
+        self.position = Position { stage, step: 0, ..Position::default() };
+        self.save()
+    }
+
+    /// Leaves the first stage, just ended, to the runs that begin with it too.
+    fn share(&self, seen: Matrix) -> Result<(), Error> {
+        if let (Some(place), true) = (&self.data.first_stage, self.position.stage == 1) {
+            place.put(FirstStage { seen, metrics: self.metrics.lines()? });
+        }
         Ok(())
     }
 
@@ -310,7 +336,11 @@ impl<'a> Trainer<'a> {
             average_tv: self.data.truth.as_ref().map(|truth| transition.average_tv(truth)).transpose()?,
         };
         let running_mean = self.memory.mean(&probabilities);
-        Ok(Outcome { model, probabilities, running_mean, transition, score })
+        if self.method.stages() == 1 {
+            self.share(probabilities.clone())?;
+        }
+        let first_stage_taken = self.first_stage_taken;
+        Ok(Outcome { model, probabilities, running_mean, transition, score, first_stage_taken })
     }
 }
 
