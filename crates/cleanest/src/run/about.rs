@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 pub struct About {
     /// Version of the program.
     pub version: String,
+    /// The commit it was built from, where whoever built it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
     /// The seed of everything that was drawn.
     pub seed: u64,
     /// Where it ran.

@@ -130,6 +130,7 @@ impl RunFolder {
         let architect = Architect::new(config, data.train.shape(), classes)?;
         let about = About {
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            commit: option_env!("CLEANEST_COMMIT").map(str::to_owned),
             seed: config.seed,
             device: architect.description()?,
             data: data.train.fingerprint().to_string(),

@@ -129,19 +129,16 @@ fn one(
     if failure.exists() {
         std::fs::remove_file(&failure).map_err(Error::write(&failure))?;
     }
-    let made = match RunFolder::open(folder) {
-        Ok(begun) => {
-            // Where it was cut, unless another place is named.
-            let device = Some(run.config.device.parse()?).filter(|&device| device != Device::Auto);
-            let (place, test) = (run.config.data.clone(), run.config.test.clone());
-            let config = Config { data: place, test, ..begun.config()? };
-            data.prepared(&config).and_then(|data| begun.resume_on(data, device, stop, observer))
-        }
-        Err(_) => {
-            let shared = |data| Prepared { first_stage, ..data };
-            let begun = fresh(folder).and_then(|new| Ok((new, shared(data.prepared(&run.config)?))));
-            begun.and_then(|(new, data)| new.fit_on(data, &run.config, stop, observer))
-        }
+    let made = if let Ok(begun) = RunFolder::open(folder) {
+        // Where it was cut, unless another place is named.
+        let device = Some(run.config.device.parse()?).filter(|&device| device != Device::Auto);
+        let (place, test) = (run.config.data.clone(), run.config.test.clone());
+        let config = Config { data: place, test, ..begun.config()? };
+        data.prepared(&config).and_then(|data| begun.resume_on(data, device, stop, observer))
+    } else {
+        let shared = |data| Prepared { first_stage, ..data };
+        let new = fresh(folder).and_then(|new| Ok((new, shared(data.prepared(&run.config)?))));
+        new.and_then(|(new, data)| new.fit_on(data, &run.config, stop, observer))
     };
     match made {
         Ok(finished) => Ok(finished.about),

@@ -89,21 +89,27 @@ impl<'a> Trainer<'a> {
         let mut method = choice.build(&Task { classes, steps, seed: config.seed })?;
         let architect = Architect::new(config, data.train.shape(), classes)?;
         let found = Checkpoint::newest(run, |sentence| observer.note(sentence))?;
-        let position = found.as_ref().map(|found| found.position.clone()).unwrap_or_default();
+        let two = method.stages() > 1 && found.is_none();
+        let taken = data.first_stage.as_ref().filter(|_| two).and_then(Shared::get);
+        let mut position = found.as_ref().map(|found| found.position.clone()).unwrap_or_default();
+        let mut metrics = Metrics::open(&run.file(names::METRICS), position.metrics)?;
+        method.begin(0, None)?;
+        if let Some(made) = &taken {
+            metrics.append(&made.metrics)?;
+            method.begin(1, Some(&Posteriors::new(&made.seen, data.train.labels().indices())?))?;
+            position.stage = 1;
+        }
         let seed = stage_seed(config.seed, position.stage);
         let mut network = match found {
             Some(_) => architect.network(seed)?,
             None => architect.begin(seed, &mut |sentence| observer.note(sentence))?,
         };
         let mut memory = Memory::new(data.train.len(), classes);
-        match found {
-            Some(found) => {
-                method.restore(&found.method)?;
-                network.load(&found.network)?;
-                network.load_optimizer_state(&found.optimizer)?;
-                memory.restore(found.memory);
-            }
-            None => method.begin(0, None)?,
+        if let Some(found) = found {
+            method.restore(&found.method)?;
+            network.load(&found.network)?;
+            network.load_optimizer_state(&found.optimizer)?;
+            memory.restore(found.memory);
         }
         let standardization = config.standardization.clone();
         let mut trainer = Self {
@@ -129,11 +135,11 @@ impl<'a> Trainer<'a> {
             method,
             network,
             kept: (None, None),
-            metrics: Metrics::open(&run.file(names::METRICS), position.metrics)?,
+            metrics,
             memory,
             position,
             saved: Instant::now(),
-            first_stage_taken: false,
+            first_stage_taken: taken.is_some(),
         };
         trainer.keep_sets()?;
         Ok(trainer)
@@ -159,13 +165,6 @@ impl<'a> Trainer<'a> {
 
     /// Trains what is left of a stage, and opens the next.
     fn stage(&mut self, stop: &Stop, observer: &mut dyn Observer) -> Result<(), Error> {
-        if self.total() == 0 && self.method.stages() > 1 {
-            if let Some(made) = self.data.first_stage.as_ref().and_then(Shared::get) {
-                self.first_stage_taken = true;
-                self.metrics.append(&made.metrics)?;
-                return self.open_stage(&made.seen);
-            }
-        }
         let settings = BatchSettings { first_step: self.total(), ..self.batches.clone() };
         let batches = match self.kept.0 {
             Some(_) => Batches::by_rows(&self.data.train, settings)?,
@@ -276,27 +275,22 @@ impl<'a> Trainer<'a> {
         Ok(())
     }
 
-    /// What follows when a stage has come to its end.
+    /// Begins the next stage with a fresh network and what the last one says of the training set.
     fn next_stage(&mut self) -> Result<(), Error> {
         if self.position.stage + 1 < self.method.stages() {
             let set = (&self.data.train, self.kept.0);
             let seen = probabilities(self.network.as_mut(), set, &self.batches.standardization)?;
-            self.open_stage(&seen)?;
-            return self.share(seen);
+            let labels = self.data.train.labels().indices();
+            let stage = self.position.stage + 1;
+            self.method.begin(stage, Some(&Posteriors::new(&seen, labels)?))?;
+            self.network = self.architect.begin(stage_seed(self.seed, stage), &mut |_| {})?;
+            self.keep_sets()?;
+            self.position = Position { stage, step: 0, ..Position::default() };
+            self.share(seen)?;
+            return self.save();
         }
         self.position.stage += 1;
         Ok(())
-    }
-
-    /// Begins the next stage with a fresh network and what the last one said of the training set.
-    fn open_stage(&mut self, seen: &Matrix) -> Result<(), Error> {
-        let labels = self.data.train.labels().indices();
-        let stage = self.position.stage + 1;
-        self.method.begin(stage, Some(&Posteriors::new(seen, labels)?))?;
-        self.network = self.architect.begin(stage_seed(self.seed, stage), &mut |_| {})?;
-        self.keep_sets()?;
-        self.position = Position { stage, step: 0, ..Position::default() };
-        self.save()
     }
 
     /// Leaves the first stage, just ended, to the runs that begin with it too.
