@@ -1,6 +1,7 @@
 //! The training loop.
 
 use super::checkpoint::{Checkpoint, Position};
+use super::first_stage::{FirstStage, Shared};
 use super::kept::{input, keep, probabilities_together};
 use super::memory::Memory;
 use super::metrics::{Line, Metrics};
@@ -36,6 +37,8 @@ pub struct Outcome {
     pub transition: Transition,
     /// How well it did.
     pub score: Score,
+    /// Whether the first stage was trained by another run.
+    pub first_stage_taken: bool,
 }
 
 /// Trains a run to its end, from its last checkpoint if it has one.
@@ -75,8 +78,9 @@ struct Trainer<'a> {
     position: Position,
     saved: Instant,
     /// What this worker has of each batch, and what it knows of the rest.
-    share: Share,
+    portion: Share,
     sync_batch_norm: bool,
+    first_stage_taken: bool,
 }
 
 impl<'a> Trainer<'a> {
@@ -98,21 +102,31 @@ impl<'a> Trainer<'a> {
             None
         };
         let found = Checkpoint::shared(found, peers.as_ref())?;
-        let position = found.as_ref().map(|found| found.position.clone()).unwrap_or_default();
+        let two = method.stages() > 1 && found.is_none();
+        let taken = data.first_stage.as_ref().filter(|_| two).and_then(Shared::get);
+        let mut position = found.as_ref().map(|found| found.position.clone()).unwrap_or_default();
+        let mut metrics = if peers.is_first() {
+            Metrics::open(&run.file(names::METRICS), position.metrics)?
+        } else {
+            Metrics::nowhere()
+        };
+        method.begin(0, None)?;
+        if let Some(made) = &taken {
+            metrics.append(&made.metrics)?;
+            method.begin(1, Some(&Posteriors::new(&made.seen, data.train.labels().indices())?))?;
+            position.stage = 1;
+        }
         let seed = stage_seed(config.seed, position.stage);
         let mut network = match found {
             Some(_) => architect.network(seed)?,
             None => architect.begin_together(seed, peers.as_ref(), &mut |sentence| observer.note(sentence))?,
         };
         let mut memory = Memory::new(data.train.len(), classes);
-        match found {
-            Some(found) => {
-                method.restore(&found.method)?;
-                network.load(&found.network)?;
-                network.load_optimizer_state(&found.optimizer)?;
-                memory.restore(found.memory);
-            }
-            None => method.begin(0, None)?,
+        if let Some(found) = found {
+            method.restore(&found.method)?;
+            network.load(&found.network)?;
+            network.load_optimizer_state(&found.optimizer)?;
+            memory.restore(found.memory);
         }
         let standardization = config.standardization.clone();
         let mut trainer = Self {
@@ -139,16 +153,13 @@ impl<'a> Trainer<'a> {
             method,
             network,
             kept: (None, None),
-            metrics: if peers.is_first() {
-                Metrics::open(&run.file(names::METRICS), position.metrics)?
-            } else {
-                Metrics::nowhere()
-            },
+            metrics,
             memory,
             position,
             saved: Instant::now(),
-            share: Share::new(Arc::clone(peers)),
+            portion: Share::new(Arc::clone(peers)),
             sync_batch_norm: config.sync_batch_norm,
+            first_stage_taken: taken.is_some(),
         };
         trainer.join(&mut |sentence| observer.remark(sentence))?;
         trainer.keep_sets()?;
@@ -195,9 +206,9 @@ impl<'a> Trainer<'a> {
         for examples in batches.take(left as usize) {
             let rate = self.schedule.rate(self.position.step);
             let input = input(self.kept.0, &examples, self.batches.augment, &mut crops);
-            self.network.part(self.share.of(&examples));
+            self.network.part(self.portion.of(&examples));
             let found = self.network.forward(&input, Mode::Train)?;
-            self.share.whole(found, &examples, stop.signal(), &mut logits);
+            self.portion.whole(found, &examples, stop.signal(), &mut logits);
             let batch =
                 Batch { logits: &logits, labels: &examples.labels, seed: self.seed, step: self.total() };
             let loss = self.method.loss(&batch, &mut gradient);
@@ -205,7 +216,7 @@ impl<'a> Trainer<'a> {
                 let rows = shortened(&examples.rows);
                 return Err(Error::NotFinite { loss, step: self.total(), rate, rows });
             }
-            self.network.backward(self.share.own(&gradient, &examples))?;
+            self.network.backward(self.portion.own(&gradient, &examples))?;
             self.network.step(rate)?;
             self.method.update(&batch, &Alone);
             self.remember(&examples.rows, &batch);
@@ -259,7 +270,7 @@ impl<'a> Trainer<'a> {
             accuracy,
             transition: transition.as_ref(),
         });
-        let asked = self.share.asked();
+        let asked = self.portion.asked();
         let unsaved =
             step < self.steps && (step.is_multiple_of(self.every.0) || self.saved.elapsed() >= self.every.1);
         if asked.is_some() || unsaved {
@@ -293,7 +304,7 @@ impl<'a> Trainer<'a> {
             return Ok(());
         }
         // A slow disk is no reason to give this worker up.
-        let pressed = self.share.is_pressing();
+        let pressed = self.portion.is_pressing();
         self.run.peers().press(false);
         self.position.metrics = self.metrics.synced_length()?;
         let checkpoint =
@@ -318,9 +329,18 @@ impl<'a> Trainer<'a> {
             self.join(&mut |_| {})?;
             self.keep_sets()?;
             self.position = Position { stage, step: 0, ..Position::default() };
+            self.share(seen)?;
             return self.save();
         }
         self.position.stage += 1;
+        Ok(())
+    }
+
+    /// Leaves the first stage, just ended, to the runs that begin with it too.
+    fn share(&self, seen: Matrix) -> Result<(), Error> {
+        if let (Some(place), true) = (&self.data.first_stage, self.position.stage == 1) {
+            place.put(FirstStage { seen, metrics: self.metrics.lines()? });
+        }
         Ok(())
     }
 
@@ -352,7 +372,11 @@ impl<'a> Trainer<'a> {
             average_tv: self.data.truth.as_ref().map(|truth| transition.average_tv(truth)).transpose()?,
         };
         let running_mean = self.memory.mean(&probabilities);
-        Ok(Outcome { model, probabilities, running_mean, transition, score })
+        if self.method.stages() == 1 {
+            self.share(probabilities.clone())?;
+        }
+        let first_stage_taken = self.first_stage_taken;
+        Ok(Outcome { model, probabilities, running_mean, transition, score, first_stage_taken })
     }
 }
 

@@ -1,6 +1,10 @@
 //! A planned network at work on a GPU.
 
-use std::{collections::HashMap, ops::Range, sync::Arc};
+use std::{
+    collections::HashMap,
+    ops::Range,
+    sync::{Arc, MutexGuard},
+};
 
 use super::{
     Precision, Settings,
@@ -51,6 +55,8 @@ struct CudaNetwork {
     part: Option<Part>,
     /// Examples other workers have before its own, as the GPU knows it.
     before: u32,
+    /// Taken as the network is dropped and, being the last field, held until all others are gone.
+    leaving: Option<MutexGuard<'static, ()>>,
 }
 
 // SAFETY: everything that is not `Send` by itself (addresses of the GPU, handles, plans shared within) belongs to this
@@ -60,7 +66,7 @@ unsafe impl Send for CudaNetwork {}
 /// Plans an architecture for a GPU.
 pub(super) fn boxed(architecture: &Architecture, settings: &Settings) -> Result<Box<dyn Network>, Error> {
     let gpu = Gpu::open(settings.ordinal)?;
-    let _alone = gpu.prepare();
+    let alone = gpu.prepare();
     let blueprint = Blueprint::new(architecture, settings)?;
     let (free, total) = gpu.memory()?;
     let beside = 2 * workspace(total) + RESERVE;
@@ -88,8 +94,11 @@ pub(super) fn boxed(architecture: &Architecture, settings: &Settings) -> Result<
         together: None,
         part: None,
         before: 0,
+        leaving: None,
         blueprint,
     };
+    // From here on the network may be dropped, which waits for the same lock.
+    drop(alone);
     let (weights, statistics) = network.blueprint.store.initial(settings.seed);
     network.put_weights(&weights, &statistics)?;
     Ok(Box::new(network))
@@ -112,6 +121,13 @@ fn largest(architecture: &Architecture, settings: &Settings, bytes: usize) -> Op
         }
     }
     (low > 0).then_some(low)
+}
+
+impl Drop for CudaNetwork {
+    fn drop(&mut self) {
+        self.queue.settle();
+        self.leaving = Some(self.queue.gpu.prepare());
+    }
 }
 
 impl CudaNetwork {
