@@ -85,7 +85,8 @@ impl RunFolder {
             return ready;
         }
         let plan = ready.as_ref().map(&of).map_err(ToString::to_string);
-        let plan = plan.and_then(|(data, config)| Plan::of(data, config).map_err(|problem| problem.to_string()));
+        let plan =
+            plan.and_then(|(data, config)| Plan::of(data, config).map_err(|problem| problem.to_string()));
         let all = peers.gather(&serde_json::to_vec(&plan).unwrap_or_default());
         let ready = ready?;
         let config = of(&ready).1;

@@ -156,7 +156,11 @@ pub fn predict(
 }
 
 /// The same for some examples of a set that the network keeps.
-pub(super) fn predict_kept(network: &mut dyn Network, set: Kept, rows: Range<usize>) -> Result<Matrix, Error> {
+pub(super) fn predict_kept(
+    network: &mut dyn Network,
+    set: Kept,
+    rows: Range<usize>,
+) -> Result<Matrix, Error> {
     let rows: Vec<u32> = rows.map(|row| row as u32).collect();
     let (mut logits, mut softmax, mut columns, mut classes) =
         (Matrix::default(), Softmax::default(), 1, Vec::new());

@@ -72,7 +72,8 @@ impl Share {
             let (signal, numbers) = now.split_at(SIGNAL);
             let signal = i32::from_le_bytes(signal.try_into().unwrap_or_default());
             self.asked = self.asked.max((signal != 0).then_some(signal));
-            let numbers = numbers.chunks_exact(4).map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap_or_default()));
+            let numbers =
+                numbers.chunks_exact(4).map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap_or_default()));
             numbers.zip(&mut to).for_each(|(logit, to)| *to = f64::from(logit));
             rest = later;
         }

@@ -119,7 +119,9 @@ impl<'a> Trainer<'a> {
         let seed = stage_seed(config.seed, position.stage);
         let mut network = match found {
             Some(_) => architect.network(seed)?,
-            None => architect.begin_together(seed, peers.as_ref(), &mut |sentence| observer.note(sentence))?,
+            None => {
+                architect.begin_together(seed, peers.as_ref(), &mut |sentence| observer.note(sentence))?
+            }
         };
         let mut memory = Memory::new(data.train.len(), classes);
         if let Some(found) = found {

@@ -11,7 +11,8 @@ fn worker(run: &str, rank: usize) -> Option<u32> {
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
         let Ok(process) = entry.file_name().to_string_lossy().parse::<u32>() else { continue };
         let read = |file: &str| std::fs::read(entry.path().join(file)).unwrap_or_default();
-        let has = |bytes: &[u8], word: &str| bytes.split(|&byte| byte == 0).any(|part| part == word.as_bytes());
+        let has =
+            |bytes: &[u8], word: &str| bytes.split(|&byte| byte == 0).any(|part| part == word.as_bytes());
         if has(&read("cmdline"), run) && has(&read("environ"), &variable) {
             return Some(process);
         }

@@ -93,6 +93,7 @@ pub(crate) fn assert_same(a: &Path, b: &Path) {
 /// The same within a tolerance: rounding grows with the steps.
 pub(crate) fn assert_near(a: &Path, b: &Path, tolerance: f64) {
     let (entry, weight) = apart(a, b);
-    let (near, names) = (entry < tolerance && f64::from(weight) < 10.0 * tolerance, (a.display(), b.display()));
+    let (near, names) =
+        (entry < tolerance && f64::from(weight) < 10.0 * tolerance, (a.display(), b.display()));
     assert!(near, "{} and {}: T {entry:e}, weights {weight:e}", names.0, names.1);
 }

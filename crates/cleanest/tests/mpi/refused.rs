@@ -25,7 +25,11 @@ fn other_data_or_settings_are_refused_by_name() {
     std::fs::write(folder.path().join("b.csv"), table(2)).unwrap();
     let cases = [
         ("fit a.csv --out run", "fit b.csv --out run", " has other data than the first worker: sha256 "),
-        ("fit a.csv --out run", "fit a.csv --steps 77 --out run", " was asked for `steps` 77, and the first worker for "),
+        (
+            "fit a.csv --out run",
+            "fit a.csv --steps 77 --out run",
+            " was asked for `steps` 77, and the first worker for ",
+        ),
         (
             "fit a.csv --out run",
             "fit a.csv --set tvd.gamma=0.5 --out run",
@@ -48,7 +52,10 @@ fn a_mistake_of_all_is_told_once() {
     let folder = tempfile::tempdir().unwrap();
     for (words, sentence) in [
         ("fit nowhere", "error: there is no `nowhere`"),
-        ("fit digits --batch 2 --out run", "error: `batch` is 2: expected an example or more for each of 3 workers"),
+        (
+            "fit digits --batch 2 --out run",
+            "error: `batch` is 2: expected an example or more for each of 3 workers",
+        ),
         ("fit digits --mehod tvd", "error: unexpected argument '--mehod'"),
         ("sweep nothing.toml", "error: "),
     ] {

@@ -31,7 +31,8 @@ fn two_runs_of_the_same_size_have_the_same_bytes() {
         for run in ["a", "b"] {
             done(workers(path, count, &format!("{WORDS} --out {count}{run}")));
         }
-        for file in ["model.safetensors", "transition.json", "metrics.jsonl", "posteriors.npy", "config.toml"] {
+        for file in ["model.safetensors", "transition.json", "metrics.jsonl", "posteriors.npy", "config.toml"]
+        {
             let of = |run: &str| bytes(&path.join(format!("{count}{run}")), file);
             assert_eq!(of("a"), of("b"), "{count} workers: {file}");
         }

@@ -8,10 +8,10 @@ use super::{
     together::Together,
     update::Update,
 };
-use std::sync::Arc;
 use crate::network::examples_of;
 use crate::peers::{Group, Part};
 use crate::{Architecture, Error, Input, Matrix, Mode, Network, Parameters, architecture::Shape};
+use std::sync::Arc;
 
 struct CpuNetwork<S> {
     simd: S,
@@ -97,7 +97,8 @@ impl<S: Simd> Network for CpuNetwork<S> {
         let batch = examples_of(self.trained, &self.logits, gradient)?;
         (self.trained, self.backward) = (None, batch);
         let pass = self.pass(batch, Mode::Train);
-        let (Plan { operations, memory, logits, buckets, .. }, together) = (&mut self.plan, &mut self.together);
+        let (Plan { operations, memory, logits, buckets, .. }, together) =
+            (&mut self.plan, &mut self.together);
         memory.gradients[*logits][..gradient.values().len()].copy_from_slice(gradient.values());
         if let (Some(together), Some(part)) = (together.as_mut(), self.part) {
             together.begin_statistics(memory, part);

@@ -77,7 +77,8 @@ impl Store {
 
     /// The gradients in pieces, in the order they become final: the last layers come first.
     pub(super) fn buckets(&self, fusion: &Fusion<'_>) -> Vec<Bucket> {
-        let layer = |entry: &Entry| entry.spec.name.rsplit_once('.').map_or("", |(layer, _)| layer).to_owned();
+        let layer =
+            |entry: &Entry| entry.spec.name.rsplit_once('.').map_or("", |(layer, _)| layer).to_owned();
         let operation = |name: &str| fusion.operations.iter().position(|fused| fused.node.name == name);
         let mut buckets: Vec<Bucket> = Vec::new();
         for entry in self.entries.iter().rev().filter(|entry| entry.trained) {
@@ -95,7 +96,8 @@ impl Store {
 
     /// Where running means and variances lie among the statistics; how often they moved is the same for all workers.
     pub(super) fn running(&self) -> Vec<Range<usize>> {
-        let running = |entry: &&Entry| !entry.spec.role.is_trained() && entry.spec.role != Role::BatchesTracked;
+        let running =
+            |entry: &&Entry| !entry.spec.role.is_trained() && entry.spec.role != Role::BatchesTracked;
         self.entries.iter().filter(running).map(|entry| entry.range.clone()).collect()
     }
 

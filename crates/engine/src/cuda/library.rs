@@ -55,8 +55,7 @@ pub(super) const CUDNN: Wanted = Wanted {
 };
 
 /// What GPUs talk to each other with. Only several workers need it.
-pub(super) const NCCL: Wanted =
-    Wanted { what: "NCCL", names: &["libnccl.so.2", "libnccl.so"], beside: &[] };
+pub(super) const NCCL: Wanted = Wanted { what: "NCCL", names: &["libnccl.so.2", "libnccl.so"], beside: &[] };
 
 /// All that a GPU needs, in the order they are needed.
 pub(super) const ALL: [Wanted; 4] = [DRIVER, NVRTC, CUBLAS, CUDNN];

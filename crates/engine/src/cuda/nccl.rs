@@ -49,7 +49,8 @@ struct Functions {
     id: unsafe extern "C" fn(*mut UniqueId) -> c_int,
     begin: unsafe extern "C" fn(*mut Handle, c_int, UniqueId, c_int) -> c_int,
     end: unsafe extern "C" fn(Handle) -> c_int,
-    all_reduce: unsafe extern "C" fn(*const c_void, *mut c_void, usize, c_int, c_int, Handle, Handle) -> c_int,
+    all_reduce:
+        unsafe extern "C" fn(*const c_void, *mut c_void, usize, c_int, c_int, Handle, Handle) -> c_int,
     all_gather: unsafe extern "C" fn(*const c_void, *mut c_void, usize, c_int, Handle, Handle) -> c_int,
     weighted: unsafe extern "C" fn(*mut c_int, *mut c_void, c_int, c_int, Handle) -> c_int,
     forget: unsafe extern "C" fn(c_int, Handle) -> c_int,
@@ -138,7 +139,9 @@ impl Gpus {
         let stream = gpu.context.new_stream().map_err(driver("making a stream"))?;
         let mut handle = std::ptr::null_mut();
         // SAFETY: the place can be written, and the GPU was chosen for this thread.
-        let code = unsafe { (functions.begin)(&raw mut handle, size as c_int, UniqueId { bytes: id }, rank as c_int) };
+        let code = unsafe {
+            (functions.begin)(&raw mut handle, size as c_int, UniqueId { bytes: id }, rank as c_int)
+        };
         functions.checked("joining the GPUs of all workers", code)?;
         Ok(Self { functions, handle, gpu, stream, size, scratch: Mutex::default() })
     }
@@ -161,7 +164,8 @@ impl Gpus {
         let kind = Number::Single as c_int;
         let factor = (&raw mut share).cast();
         // SAFETY: the factor is read before the call returns.
-        let code = unsafe { (self.functions.weighted)(&raw mut operation, factor, kind, IMMEDIATE, self.handle) };
+        let code =
+            unsafe { (self.functions.weighted)(&raw mut operation, factor, kind, IMMEDIATE, self.handle) };
         self.functions.checked("weighing", code)?;
         // SAFETY: what the caller promises.
         let reduced = unsafe { self.reduce(at, count, Number::Single, operation) };
@@ -189,8 +193,9 @@ impl Gpus {
     pub(super) unsafe fn gather(&self, from: u64, to: u64, bytes: usize) -> Result<(), Error> {
         let (from, to, stream) = (from as *const c_void, to as *mut c_void, self.stream.cu_stream().cast());
         // SAFETY: what the caller promises.
-        let code =
-            unsafe { (self.functions.all_gather)(from, to, bytes, Number::Byte as c_int, self.handle, stream) };
+        let code = unsafe {
+            (self.functions.all_gather)(from, to, bytes, Number::Byte as c_int, self.handle, stream)
+        };
         self.functions.checked("gathering over GPUs", code)
     }
 }
@@ -219,7 +224,12 @@ impl Gpus {
             self.gather(scratch[0].address(), scratch[1].address(), longest)?;
             memory::fetch::<u8>(&self.stream, scratch[1].address(), longest * self.size)?
         };
-        Ok(all.chunks_exact(longest).zip(lengths).flat_map(|(all, &length)| &all[..length]).copied().collect())
+        Ok(all
+            .chunks_exact(longest)
+            .zip(lengths)
+            .flat_map(|(all, &length)| &all[..length])
+            .copied()
+            .collect())
     }
 
     /// Sums over all workers.

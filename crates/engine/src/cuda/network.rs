@@ -278,7 +278,8 @@ impl Network for CudaNetwork {
 
     fn join(&mut self, group: Arc<dyn Group>, whole_norms: bool) -> Result<Option<String>, Error> {
         if whole_norms {
-            let problem = "batch norms of a GPU cannot be shared between workers yet: `sync_batch_norm` needs the CPU";
+            let problem =
+                "batch norms of a GPU cannot be shared between workers yet: `sync_batch_norm` needs the CPU";
             return Err(Error::Together(problem.into()));
         }
         let (together, remark) = Together::new(group, self.queue.gpu.context.ordinal())?;

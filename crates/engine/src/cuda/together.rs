@@ -37,15 +37,21 @@ impl Together {
         };
         let worker = group.worker().clone();
         let place = format!("{}\n{ordinal}\n{own}", worker.hosts[worker.rank]);
-        let all: Vec<String> =
-            group.gather(place.as_bytes()).iter().map(|bytes| String::from_utf8_lossy(bytes).into_owned()).collect();
+        let all: Vec<String> = group
+            .gather(place.as_bytes())
+            .iter()
+            .map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+            .collect();
         let missing = all.iter().enumerate().find_map(|(rank, place)| {
             let problem = place.splitn(3, '\n').nth(2).filter(|problem| !problem.is_empty());
             let shared = all[..rank].contains(place).then_some("shares its GPU with another");
             problem.or(shared).map(|problem| format!("{}: {problem}", worker.name(rank)))
         });
         if let Some(problem) = missing {
-            return Ok((Self { group, gpus: None }, Some(format!("gradients go by way of the host: {problem}"))));
+            return Ok((
+                Self { group, gpus: None },
+                Some(format!("gradients go by way of the host: {problem}")),
+            ));
         }
         let id = if worker.rank == 0 { nccl::new_id()?.to_vec() } else { Vec::new() };
         let id = group.of_first(id).try_into().unwrap_or([0; 128]);
@@ -59,7 +65,12 @@ impl Together {
     }
 
     /// Begins to sum the gradients of some filters, once what was ordered so far is done.
-    pub(super) fn filters(&self, queue: &Queue, blueprint: &Blueprint, range: Range<usize>) -> Result<(), Error> {
+    pub(super) fn filters(
+        &self,
+        queue: &Queue,
+        blueprint: &Blueprint,
+        range: Range<usize>,
+    ) -> Result<(), Error> {
         let Some(gpus) = &self.gpus else { return Ok(()) };
         let ready = queue.stream.record_event(None).map_err(driver("recording an event"))?;
         gpus.stream.wait(&ready).map_err(driver("waiting for a gradient"))?;
@@ -87,7 +98,8 @@ impl Together {
     fn by_host(&self, queue: &Queue, blueprint: &Blueprint, share: f32) -> Result<(), Error> {
         let (store, lists) = (&blueprint.store, &blueprint.lists);
         let (filters, half) = (lists.filter_slopes.address(queue.base()), queue.precision == Precision::Bf16);
-        let (vectors, statistics) = (lists.vector_slopes.address(queue.base()), lists.statistics.address(queue.base()));
+        let (vectors, statistics) =
+            (lists.vector_slopes.address(queue.base()), lists.statistics.address(queue.base()));
         let stream = &queue.stream;
         // SAFETY: each list has so many numbers, and only this stream uses them.
         unsafe {

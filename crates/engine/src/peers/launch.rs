@@ -54,7 +54,8 @@ impl Launch {
         let [rank, size, local] = [names[0], names[1], names[2]].map(number);
         let (rank, size, local) = (rank?.unwrap_or(0), size?.unwrap_or(1), local?.unwrap_or(0));
         if rank >= size {
-            let problem = format!("{} is {rank}: expected a number below {}, which is {size}", names[0], names[1]);
+            let problem =
+                format!("{} is {rank}: expected a number below {}, which is {size}", names[0], names[1]);
             return Err(Error::Launch(problem));
         }
         Ok(Some(Self { rank, size, local, by: *by }))
@@ -66,7 +67,8 @@ mod tests {
     use super::*;
 
     fn of(given: &[(&str, &str)]) -> Result<Option<Launch>, Error> {
-        let find = |name: &str| given.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+        let find =
+            |name: &str| given.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
         Launch::of(find)
     }
 
@@ -78,7 +80,11 @@ mod tests {
     fn every_launcher_is_understood() {
         let torchrun = [("RANK", "3"), ("WORLD_SIZE", "8"), ("LOCAL_RANK", "1")];
         assert_eq!(of(&torchrun).unwrap(), Some(launch(3, 8, 1, Launcher::Variables)));
-        let mpirun = [("OMPI_COMM_WORLD_RANK", "2"), ("OMPI_COMM_WORLD_SIZE", "4"), ("OMPI_COMM_WORLD_LOCAL_RANK", "0")];
+        let mpirun = [
+            ("OMPI_COMM_WORLD_RANK", "2"),
+            ("OMPI_COMM_WORLD_SIZE", "4"),
+            ("OMPI_COMM_WORLD_LOCAL_RANK", "0"),
+        ];
         assert_eq!(of(&mpirun).unwrap(), Some(launch(2, 4, 0, Launcher::Mpi)));
         let both = [torchrun.as_slice(), mpirun.as_slice()].concat();
         assert_eq!(of(&both).unwrap(), Some(launch(2, 4, 0, Launcher::Mpi)));

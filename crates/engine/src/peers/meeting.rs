@@ -48,7 +48,11 @@ enum Heard {
 }
 
 /// Meets the other workers.
-pub(crate) fn meet(place: &[SocketAddr], (rank, size): (usize, usize), token: &[u8]) -> Result<Meeting, Error> {
+pub(crate) fn meet(
+    place: &[SocketAddr],
+    (rank, size): (usize, usize),
+    token: &[u8],
+) -> Result<Meeting, Error> {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_else(|_| "unknown".into());
     let host = host.trim().to_owned();
     let (lines, hosts, token) = if rank == 0 {
@@ -104,7 +108,8 @@ fn receive(
     token: &[u8],
 ) -> Result<(Vec<(usize, TcpStream)>, Vec<String>), Error> {
     let port = place.first().map_or(0, SocketAddr::port);
-    let failed = |problem: std::io::Error| Error::Launch(format!("no worker can be met at port {port}: {problem}"));
+    let failed =
+        |problem: std::io::Error| Error::Launch(format!("no worker can be met at port {port}: {problem}"));
     let listener = TcpListener::bind(("0.0.0.0", port)).map_err(failed)?;
     listener.set_nonblocking(true).map_err(failed)?;
     let mut hosts = vec![String::new(); size];
@@ -125,7 +130,8 @@ fn receive(
                 let missing: Vec<String> =
                     (0..size).filter(|&rank| hosts[rank].is_empty()).map(|rank| rank.to_string()).collect();
                 let seconds = ARRIVAL.as_secs();
-                let problem = format!("of {size} workers these have not come in {seconds} s: {}", missing.join(", "));
+                let problem =
+                    format!("of {size} workers these have not come in {seconds} s: {}", missing.join(", "));
                 return Err(Error::Launch(problem));
             }
         }
@@ -265,7 +271,9 @@ fn judge(worker: &Worker, heard: &Receiver<(usize, Heard)>, shared: &Shared) {
 /// Says who is lost, and ends the job.
 fn lose(sentence: &str, shared: &Shared) -> ! {
     eprintln!("error: {sentence}");
-    eprintln!("hint: the run goes on from its last checkpoint with `cleanest resume RUN`, with any number of workers");
+    eprintln!(
+        "hint: the run goes on from its last checkpoint with `cleanest resume RUN`, with any number of workers"
+    );
     shared.tell(&[FAILED]);
     std::process::exit(1)
 }

@@ -78,7 +78,8 @@ impl Peers for Threads {
         let all = self.put(numbers.iter().flat_map(|number| number.to_le_bytes()).collect())();
         numbers.fill(0.0);
         for bytes in all {
-            let terms = bytes.chunks_exact(8).map(|bytes| f64::from_le_bytes(bytes.try_into().unwrap_or_default()));
+            let terms =
+                bytes.chunks_exact(8).map(|bytes| f64::from_le_bytes(bytes.try_into().unwrap_or_default()));
             numbers.iter_mut().zip(terms).for_each(|(number, term)| *number += term);
         }
     }
@@ -98,7 +99,9 @@ impl Group for Threads {
         Pending::new(move || {
             let mut sum = vec![0.0; numbers.len()];
             for bytes in all() {
-                let terms = bytes.chunks_exact(4).map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap_or_default()));
+                let terms = bytes
+                    .chunks_exact(4)
+                    .map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap_or_default()));
                 sum.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
             }
             sum

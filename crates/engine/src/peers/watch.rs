@@ -114,7 +114,10 @@ mod tests {
                 watch.hear(2, beat, start + seconds(second));
             }
             let verdict = watch.verdict(start + seconds(second));
-            assert_eq!(verdict.map(|(rank, lost, _)| (rank, lost)), (second >= 49).then_some((2, Lost::Silent)));
+            assert_eq!(
+                verdict.map(|(rank, lost, _)| (rank, lost)),
+                (second >= 49).then_some((2, Lost::Silent))
+            );
         }
     }
 
@@ -126,7 +129,11 @@ mod tests {
             for second in 0..=41 {
                 for rank in 0..3 {
                     let begun = if rank == 1 { 6 } else { 7 };
-                    watch.hear(rank, Beat { begun, pressing: pressing || rank != 1 }, start + seconds(second));
+                    watch.hear(
+                        rank,
+                        Beat { begun, pressing: pressing || rank != 1 },
+                        start + seconds(second),
+                    );
                 }
             }
             let verdict = watch.verdict(start + seconds(41));

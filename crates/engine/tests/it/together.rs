@@ -16,7 +16,8 @@ const BATCHES: [usize; 6] = [12, 12, 11, 12, 5, 2];
 /// A network with dropout, and one with batch norms and a residual sum.
 fn architectures() -> [Architecture; 2] {
     let shape = Shape::image(8, 8, 3);
-    let convolution = |channels| Layer::Convolution(Convolution { padding: 1, ..Convolution::new(channels, 3) });
+    let convolution =
+        |channels| Layer::Convolution(Convolution { padding: 1, ..Convolution::new(channels, 3) });
     let mut dropped = Architecture::new("dropped", shape);
     let x = dropped.then("conv", convolution(8), dropped.input()).unwrap();
     let x = dropped.then("relu", Layer::Relu, x).unwrap();
@@ -58,7 +59,8 @@ fn train(architecture: &Architecture, group: &Arc<dyn Group>, whole_norms: bool)
         let logits = network.forward(&input, Mode::Train).unwrap().values()[..own.len() * 5].to_vec();
         let bytes: Vec<u8> = logits.iter().flat_map(|logit| logit.to_le_bytes()).collect();
         let all = group.gather(&bytes).concat();
-        let all: Vec<f32> = all.chunks_exact(4).map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap())).collect();
+        let all: Vec<f32> =
+            all.chunks_exact(4).map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap())).collect();
         let slopes = gradient(&all, batch);
         let mut mine = slopes[own.start * 5..own.end * 5].to_vec();
         mine.resize(taken.len() * 5, 0.0);

@@ -69,7 +69,11 @@ pub(super) fn talk(orders: &Receiver<Order>, started: &Sender<Result<Worker, Err
     }
     loop {
         let calm = talk.flights.iter().all(|flight| matches!(flight.cargo, Cargo::Beat { .. }));
-        let order = if calm { orders.recv_timeout(IDLE) } else { orders.try_recv().map_err(|_| RecvTimeoutError::Timeout) };
+        let order = if calm {
+            orders.recv_timeout(IDLE)
+        } else {
+            orders.try_recv().map_err(|_| RecvTimeoutError::Timeout)
+        };
         match order {
             Ok(order) => talk.begin(order),
             Err(RecvTimeoutError::Timeout) => {
@@ -96,7 +100,10 @@ impl<'a> Talk<'a> {
         let (mut world, mut beats);
         // SAFETY: MPI is started once, by this thread, which makes all calls; every place can be written.
         unsafe {
-            checked("MPI_Init_thread", ffi::MPI_Init_thread(null_mut(), null_mut(), ffi::RSMPI_THREAD_FUNNELED, &raw mut provided))?;
+            checked(
+                "MPI_Init_thread",
+                ffi::MPI_Init_thread(null_mut(), null_mut(), ffi::RSMPI_THREAD_FUNNELED, &raw mut provided),
+            )?;
             (world, beats) = (ffi::RSMPI_COMM_WORLD, ffi::RSMPI_COMM_WORLD);
             checked("MPI_Comm_dup", ffi::MPI_Comm_dup(ffi::RSMPI_COMM_WORLD, &raw mut world))?;
             checked("MPI_Comm_dup", ffi::MPI_Comm_dup(ffi::RSMPI_COMM_WORLD, &raw mut beats))?;
@@ -107,7 +114,19 @@ impl<'a> Talk<'a> {
         let (now, patience) = (Instant::now(), patience());
         let watch = Watch::new(worker.rank, worker.size(), patience, now);
         let every = (patience / 10).min(Duration::from_secs(2));
-        Ok(Self { world, beats, worker, state, flights: Vec::new(), begun: 0, watch, sent: now, every, sums: 0, since: now })
+        Ok(Self {
+            world,
+            beats,
+            worker,
+            state,
+            flights: Vec::new(),
+            begun: 0,
+            watch,
+            sent: now,
+            every,
+            sums: 0,
+            since: now,
+        })
     }
 
     /// Begins what is ordered.
@@ -119,20 +138,42 @@ impl<'a> Talk<'a> {
         let (cargo, call, code) = match order {
             Order::Sum32 { numbers, reply } => {
                 let mut to = vec![0.0; numbers.len()];
-                let (from, into, count) = (numbers.as_ptr().cast(), to.as_mut_ptr().cast(), numbers.len() as c_int);
+                let (from, into, count) =
+                    (numbers.as_ptr().cast(), to.as_mut_ptr().cast(), numbers.len() as c_int);
                 if self.sums == 0 {
                     self.since = Instant::now();
                 }
                 self.sums += 1;
                 // SAFETY: both places hold so many numbers, and live in the flight until the call is done.
-                let code = unsafe { ffi::MPI_Iallreduce(from, into, count, ffi::RSMPI_FLOAT, ffi::RSMPI_SUM, self.world, place) };
+                let code = unsafe {
+                    ffi::MPI_Iallreduce(
+                        from,
+                        into,
+                        count,
+                        ffi::RSMPI_FLOAT,
+                        ffi::RSMPI_SUM,
+                        self.world,
+                        place,
+                    )
+                };
                 (Cargo::Sum32 { _from: numbers, to, reply }, "MPI_Iallreduce", code)
             }
             Order::Sum64 { numbers, reply } => {
                 let mut to = vec![0.0; numbers.len()];
-                let (from, into, count) = (numbers.as_ptr().cast(), to.as_mut_ptr().cast(), numbers.len() as c_int);
+                let (from, into, count) =
+                    (numbers.as_ptr().cast(), to.as_mut_ptr().cast(), numbers.len() as c_int);
                 // SAFETY: as above.
-                let code = unsafe { ffi::MPI_Iallreduce(from, into, count, ffi::RSMPI_DOUBLE, ffi::RSMPI_SUM, self.world, place) };
+                let code = unsafe {
+                    ffi::MPI_Iallreduce(
+                        from,
+                        into,
+                        count,
+                        ffi::RSMPI_DOUBLE,
+                        ffi::RSMPI_SUM,
+                        self.world,
+                        place,
+                    )
+                };
                 (Cargo::Sum64 { _from: numbers, to, reply }, "MPI_Iallreduce", code)
             }
             Order::Gather { mut mine, lengths, reply } => {
@@ -141,13 +182,27 @@ impl<'a> Talk<'a> {
                 to.reserve(1);
                 mine.reserve(1);
                 let lengths: Vec<c_int> = lengths.iter().map(|&length| length as c_int).collect();
-                let starts = lengths.iter().scan(0, |next, &length| Some(std::mem::replace(next, *next + length))).collect();
+                let starts = lengths
+                    .iter()
+                    .scan(0, |next, &length| Some(std::mem::replace(next, *next + length)))
+                    .collect();
                 let counts = Box::new([lengths, starts]);
-                let (from, into): (*const c_void, *mut c_void) = (mine.as_ptr().cast(), to.as_mut_ptr().cast());
+                let (from, into): (*const c_void, *mut c_void) =
+                    (mine.as_ptr().cast(), to.as_mut_ptr().cast());
                 // SAFETY: the place has room for all parts, and everything lives in the flight until the call is done.
                 let code = unsafe {
                     let (byte, [lengths, starts]) = (ffi::RSMPI_UINT8_T, &*counts);
-                    ffi::MPI_Iallgatherv(from, mine.len() as c_int, byte, into, lengths.as_ptr(), starts.as_ptr(), byte, self.world, place)
+                    ffi::MPI_Iallgatherv(
+                        from,
+                        mine.len() as c_int,
+                        byte,
+                        into,
+                        lengths.as_ptr(),
+                        starts.as_ptr(),
+                        byte,
+                        self.world,
+                        place,
+                    )
                 };
                 (Cargo::Gather { _from: mine, to, _counts: counts, reply }, "MPI_Iallgatherv", code)
             }
@@ -168,7 +223,9 @@ impl<'a> Talk<'a> {
         while at < self.flights.len() {
             let mut done = 0;
             // SAFETY: the request is under way, and its memory in the flight.
-            let code = unsafe { ffi::MPI_Test(&raw mut self.flights[at].request, &raw mut done, ffi::RSMPI_STATUS_IGNORE) };
+            let code = unsafe {
+                ffi::MPI_Test(&raw mut self.flights[at].request, &raw mut done, ffi::RSMPI_STATUS_IGNORE)
+            };
             self.insist("MPI_Test", code);
             if done == 0 {
                 at += 1;
@@ -228,7 +285,9 @@ impl<'a> Talk<'a> {
                 std::thread::sleep(Duration::from_secs(2));
             }
             eprintln!("error: {}", sentence(&self.worker.name(rank), lost, since));
-            eprintln!("hint: the run goes on from its last checkpoint with `cleanest resume RUN`, with any number of workers");
+            eprintln!(
+                "hint: the run goes on from its last checkpoint with `cleanest resume RUN`, with any number of workers"
+            );
             self.abort(1);
         }
     }
@@ -239,7 +298,15 @@ impl<'a> Talk<'a> {
         let mut request = unsafe { ffi::RSMPI_REQUEST_NULL };
         // SAFETY: the two words live in the flight until they are sent.
         let code = unsafe {
-            ffi::MPI_Isend(words.as_ptr().cast(), 2, ffi::RSMPI_UINT64_T, rank as c_int, 0, self.beats, &raw mut request)
+            ffi::MPI_Isend(
+                words.as_ptr().cast(),
+                2,
+                ffi::RSMPI_UINT64_T,
+                rank as c_int,
+                0,
+                self.beats,
+                &raw mut request,
+            )
         };
         self.insist("MPI_Isend", code);
         self.flights.push(Flight { request, cargo: Cargo::Beat { _beat: words } });
@@ -292,9 +359,15 @@ fn hosts(world: ffi::MPI_Comm, size: usize) -> Result<Vec<String>, Error> {
     // SAFETY: MPI's longest name is 256 bytes, and there is room for one of each worker.
     unsafe {
         debug_assert!(ffi::RSMPI_MAX_PROCESSOR_NAME as usize <= NAME);
-        checked("MPI_Get_processor_name", ffi::MPI_Get_processor_name(name.as_mut_ptr().cast(), &raw mut length))?;
+        checked(
+            "MPI_Get_processor_name",
+            ffi::MPI_Get_processor_name(name.as_mut_ptr().cast(), &raw mut length),
+        )?;
         let (from, to, byte) = (name.as_ptr().cast(), all.as_mut_ptr().cast(), ffi::RSMPI_UINT8_T);
-        checked("MPI_Allgather", ffi::MPI_Allgather(from, NAME as c_int, byte, to, NAME as c_int, byte, world))?;
+        checked(
+            "MPI_Allgather",
+            ffi::MPI_Allgather(from, NAME as c_int, byte, to, NAME as c_int, byte, world),
+        )?;
     }
     let text = |name: &[u8]| {
         let end = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
