@@ -37,6 +37,7 @@ pub(super) enum Number {
     Half = 9,
 }
 
+const INVALID_USAGE: c_int = 5;
 const SUM: c_int = 0;
 /// A factor that is read at once, from the host.
 const IMMEDIATE: c_int = 1;
@@ -82,7 +83,9 @@ impl Functions {
         }
         // SAFETY: the library answers every code with a text that stays.
         let text = unsafe { CStr::from_ptr((self.sentence)(code)) };
-        Err(Error::Cuda { call, problem: format!("NCCL says: {}", text.to_string_lossy()) })
+        // What it answers, above all, when two workers have the same GPU.
+        let more = if code == INVALID_USAGE { "; every worker needs a GPU of its own" } else { "" };
+        Err(Error::Cuda { call, problem: format!("NCCL says: {}{more}", text.to_string_lossy()) })
     }
 }
 
