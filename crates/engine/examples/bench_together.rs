@@ -52,8 +52,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     times.sort_by(f64::total_cmp);
     let after = group.exchanged();
-    let each =
-        |now: std::time::Duration, then: std::time::Duration| (now - then).as_secs_f64() * 1e3 / steps as f64;
+    let each = |now: std::time::Duration, then: std::time::Duration| {
+        now.saturating_sub(then).as_secs_f64() * 1e3 / steps as f64
+    };
     if rank == 0 {
         println!(
             "{{\"model\": \"{model}\", \"workers\": {size}, \"threads\": {}, \"batch\": {batch}, \"fastest\": {:.2}, \

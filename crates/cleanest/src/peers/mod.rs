@@ -86,7 +86,10 @@ fn together(launch: &Launch, device: Device) -> Result<Arc<dyn Group>, Error> {
         },
         _ if launch.size == 1 => Ok(Arc::new(Alone)),
         Some(_) => Err(refused(launch, "where they meet is not said: set MASTER_ADDR and MASTER_PORT")),
-        None => Err(refused(launch, "CPUs exchange by MPI only: start them with `mpirun`, or with `srun --mpi=pmix`")),
+        None => Err(refused(
+            launch,
+            "CPUs exchange by MPI only: start them with `mpirun`, or with `srun --mpi=pmix`",
+        )),
     }
 }
 

@@ -100,9 +100,15 @@ impl Checkpoint {
         ])
     }
 
+    /// The newest checkpoint of the first worker, for all of them.
+    pub(super) fn of_first(run: &RunFolder, note: impl FnMut(&str)) -> Result<Option<Self>, Error> {
+        let found = if run.peers().is_first() { Self::newest(run, note)? } else { None };
+        Self::shared(found, run.peers().as_ref())
+    }
+
     /// What the first worker has found, for all of them. What each example was said to be stays with the first, who
     /// alone needs it.
-    pub(super) fn shared(found: Option<Self>, group: &dyn Group) -> Result<Option<Self>, Error> {
+    fn shared(found: Option<Self>, group: &dyn Group) -> Result<Option<Self>, Error> {
         if group.size() == 1 {
             return Ok(found);
         }
@@ -127,7 +133,7 @@ impl Checkpoint {
     }
 
     /// The newest checkpoint that is whole; the broken ones are told to `note`.
-    pub(super) fn newest(run: &RunFolder, mut note: impl FnMut(&str)) -> Result<Option<Self>, Error> {
+    fn newest(run: &RunFolder, mut note: impl FnMut(&str)) -> Result<Option<Self>, Error> {
         for folder in list(&run.file(names::CHECKPOINTS))? {
             match Self::read(&folder) {
                 Ok(checkpoint) => return Ok(Some(checkpoint)),

@@ -3,6 +3,7 @@
 //! Nothing in it depends on the clock, so that a run that was cut and resumed has the bytes of one that was not.
 
 use crate::Error;
+use crate::run::{RunFolder, names};
 use serde::Serialize;
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
@@ -42,19 +43,22 @@ pub(super) struct Metrics {
 }
 
 impl Metrics {
+    /// The file of a run, for the worker that writes it.
+    pub(super) fn of(run: &RunFolder, length: u64) -> Result<Self, Error> {
+        if run.peers().is_first() {
+            return Self::open(&run.file(names::METRICS), length);
+        }
+        Ok(Self { path: PathBuf::new(), file: None, length: 0 })
+    }
+
     /// Opens the file, cutting off what was written after the checkpoint that is resumed.
-    pub(super) fn open(path: &Path, length: u64) -> Result<Self, Error> {
+    fn open(path: &Path, length: u64) -> Result<Self, Error> {
         let failed = Error::write(path);
         let mut file =
             OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(&failed)?;
         file.set_len(length).map_err(&failed)?;
         file.seek(SeekFrom::End(0)).map_err(&failed)?;
         Ok(Self { path: path.to_owned(), file: Some(file), length })
-    }
-
-    /// No file at all, for a worker that does not write.
-    pub(super) fn nowhere() -> Self {
-        Self { path: PathBuf::new(), file: None, length: 0 }
     }
 
     pub(super) fn write(&mut self, line: &Line) -> Result<(), Error> {

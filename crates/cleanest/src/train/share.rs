@@ -31,7 +31,7 @@ impl Share {
     }
 
     /// The part of a batch that this worker has.
-    pub(super) fn of(&self, batch: &Batch) -> Part {
+    pub(super) fn of(batch: &Batch) -> Part {
         Part { first: batch.own.start, own: batch.own.len(), whole: batch.rows.len() }
     }
 

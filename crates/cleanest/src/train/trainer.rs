@@ -11,12 +11,13 @@ use super::share::Share;
 use super::stop::Stop;
 use crate::Error;
 use crate::experiment::{Config, Prepared};
-use crate::run::{RunFolder, Score, names};
+use crate::run::{RunFolder, Score};
 use cleanest_core::estimate::{Posteriors, frequencies, soft_confusion};
 use cleanest_core::methods::{Alone, Batch, Choice, Method, Task};
 use cleanest_core::noise::Transition;
 use cleanest_core::{Matrix, stats};
 use cleanest_data::{BatchSettings, Batches, Dataset, Standardization};
+use cleanest_engine::peers::Group;
 use cleanest_engine::{Device, Kept, Mode, Network, Parameters, Schedule};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -96,20 +97,11 @@ impl<'a> Trainer<'a> {
         let mut method = choice.build(&Task { classes, steps, seed: config.seed })?;
         let peers = run.peers();
         let architect = Architect::new(config, data.train.shape(), classes)?.of_workers(peers.size());
-        let found = if peers.is_first() {
-            Checkpoint::newest(run, |sentence| observer.note(sentence))?
-        } else {
-            None
-        };
-        let found = Checkpoint::shared(found, peers.as_ref())?;
+        let found = Checkpoint::of_first(run, |sentence| observer.note(sentence))?;
         let two = method.stages() > 1 && found.is_none();
         let taken = data.first_stage.as_ref().filter(|_| two).and_then(Shared::get);
         let mut position = found.as_ref().map(|found| found.position.clone()).unwrap_or_default();
-        let mut metrics = if peers.is_first() {
-            Metrics::open(&run.file(names::METRICS), position.metrics)?
-        } else {
-            Metrics::nowhere()
-        };
+        let mut metrics = Metrics::of(run, position.metrics)?;
         method.begin(0, None)?;
         if let Some(made) = &taken {
             metrics.append(&made.metrics)?;
@@ -130,20 +122,12 @@ impl<'a> Trainer<'a> {
             network.load_optimizer_state(&found.optimizer)?;
             memory.restore(found.memory);
         }
-        let standardization = config.standardization.clone();
         let mut trainer = Self {
             run,
             data,
             choice,
             steps,
-            batches: BatchSettings {
-                size: config.batch.unwrap_or(1),
-                seed: Some(config.seed),
-                augment: config.augment.unwrap_or_default(),
-                standardization: standardization.unwrap_or_else(|| Standardization::of(&data.train)),
-                first_step: 0,
-                worker: (peers.rank(), peers.size()),
-            },
+            batches: batches(config, data, peers.as_ref()),
             schedule: config.schedule()?,
             evaluations: config.evaluations,
             every: (
@@ -208,7 +192,7 @@ impl<'a> Trainer<'a> {
         for examples in batches.take(left as usize) {
             let rate = self.schedule.rate(self.position.step);
             let input = input(self.kept.0, &examples, self.batches.augment, &mut crops);
-            self.network.part(self.portion.of(&examples));
+            self.network.part(Share::of(&examples));
             let found = self.network.forward(&input, Mode::Train)?;
             self.portion.whole(found, &examples, stop.signal(), &mut logits);
             let batch =
@@ -379,6 +363,19 @@ impl<'a> Trainer<'a> {
         }
         let first_stage_taken = self.first_stage_taken;
         Ok(Outcome { model, probabilities, running_mean, transition, score, first_stage_taken })
+    }
+}
+
+/// What the batches of a worker are made of.
+fn batches(config: &Config, data: &Prepared, peers: &dyn Group) -> BatchSettings {
+    let standardization = config.standardization.clone();
+    BatchSettings {
+        size: config.batch.unwrap_or(1),
+        seed: Some(config.seed),
+        augment: config.augment.unwrap_or_default(),
+        standardization: standardization.unwrap_or_else(|| Standardization::of(&data.train)),
+        first_step: 0,
+        worker: (peers.rank(), peers.size()),
     }
 }
 

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// The first words on a line.
 const GREETING: &str = "cleanest-workers-1";
 /// How long workers wait for each other to come.
-const ARRIVAL: Duration = Duration::from_secs(300);
+const ARRIVAL: Duration = Duration::from_mins(5);
 /// What a line says after the greeting: a beat, farewell, or that the job has failed.
 const BEAT: u8 = b'b';
 const LEFT: u8 = b'l';
@@ -100,21 +100,24 @@ impl Shared {
     }
 }
 
+/// Lines to other workers, by their ranks.
+type Lines = Vec<(usize, TcpStream)>;
+
 /// The first worker: listens until all others have come. Gives back their lines and machines.
 fn receive(
     place: &[SocketAddr],
     size: usize,
     host: &str,
     token: &[u8],
-) -> Result<(Vec<(usize, TcpStream)>, Vec<String>), Error> {
+) -> Result<(Lines, Vec<String>), Error> {
     let port = place.first().map_or(0, SocketAddr::port);
     let failed =
         |problem: std::io::Error| Error::Launch(format!("no worker can be met at port {port}: {problem}"));
     let listener = TcpListener::bind(("0.0.0.0", port)).map_err(failed)?;
     listener.set_nonblocking(true).map_err(failed)?;
     let mut hosts = vec![String::new(); size];
-    hosts[0] = host.to_owned();
-    let mut lines: Vec<(usize, TcpStream)> = Vec::new();
+    host.clone_into(&mut hosts[0]);
+    let mut lines = Lines::new();
     let begun = Instant::now();
     while lines.len() + 1 < size {
         match listener.accept() {
@@ -192,7 +195,7 @@ fn read_line(line: &TcpStream) -> Option<String> {
 }
 
 /// Starts to listen on every line, and to judge.
-fn watch(worker: &Worker, lines: Vec<(usize, TcpStream)>, shared: &Arc<Shared>) -> Result<(), Error> {
+fn watch(worker: &Worker, lines: Lines, shared: &Arc<Shared>) -> Result<(), Error> {
     if lines.is_empty() {
         return Ok(());
     }
@@ -243,14 +246,13 @@ fn judge(worker: &Worker, heard: &Receiver<(usize, Heard)>, shared: &Shared) {
         let now = Instant::now();
         match heard.recv_timeout(every) {
             Ok((rank, Heard::Beat(beat))) => watch.hear(rank, beat, now),
-            // The end of the whole, by one that has come to it.
-            Ok((_, Heard::Left)) => return,
             // Who failed has said why.
             Ok((_, Heard::Failed)) => std::process::exit(1),
             Ok((_, Heard::Gone)) if shared.leaving.load(Ordering::Relaxed) => return,
             Ok((rank, Heard::Gone)) => lose(&format!("{} has ended", worker.name(rank)), shared),
             Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return,
+            // The end of the whole: one has come to it, or all lines are closed.
+            Ok((_, Heard::Left)) | Err(RecvTimeoutError::Disconnected) => return,
         }
         if now - sent >= every {
             sent = now;

@@ -65,7 +65,7 @@ fn answer<T>(state: &State, answer: &Receiver<T>) -> T {
 /// The thread that talks has ended the job, and this process is about to end.
 fn stay() -> ! {
     loop {
-        std::thread::sleep(Duration::from_secs(60));
+        std::thread::sleep(Duration::from_mins(1));
     }
 }
 

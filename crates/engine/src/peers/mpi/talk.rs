@@ -132,89 +132,78 @@ impl<'a> Talk<'a> {
     /// Begins what is ordered.
     fn begin(&mut self, order: Order) {
         self.begun += 1;
-        // SAFETY: a request is a handle that a call below sets before it is read.
-        let mut request = unsafe { ffi::RSMPI_REQUEST_NULL };
-        let place = &raw mut request;
-        let (cargo, call, code) = match order {
+        let flight = match order {
             Order::Sum32 { numbers, reply } => {
                 let mut to = vec![0.0; numbers.len()];
-                let (from, into, count) =
-                    (numbers.as_ptr().cast(), to.as_mut_ptr().cast(), numbers.len() as c_int);
                 if self.sums == 0 {
                     self.since = Instant::now();
                 }
                 self.sums += 1;
-                // SAFETY: both places hold so many numbers, and live in the flight until the call is done.
-                let code = unsafe {
-                    ffi::MPI_Iallreduce(
-                        from,
-                        into,
-                        count,
-                        ffi::RSMPI_FLOAT,
-                        ffi::RSMPI_SUM,
-                        self.world,
-                        place,
-                    )
-                };
-                (Cargo::Sum32 { _from: numbers, to, reply }, "MPI_Iallreduce", code)
+                // SAFETY: the numbers are in single precision, and both lists live in the flight.
+                let request = unsafe { self.reduce(&numbers, &mut to, ffi::RSMPI_FLOAT) };
+                Flight { request, cargo: Cargo::Sum32 { _from: numbers, to, reply } }
             }
             Order::Sum64 { numbers, reply } => {
                 let mut to = vec![0.0; numbers.len()];
-                let (from, into, count) =
-                    (numbers.as_ptr().cast(), to.as_mut_ptr().cast(), numbers.len() as c_int);
-                // SAFETY: as above.
-                let code = unsafe {
-                    ffi::MPI_Iallreduce(
-                        from,
-                        into,
-                        count,
-                        ffi::RSMPI_DOUBLE,
-                        ffi::RSMPI_SUM,
-                        self.world,
-                        place,
-                    )
-                };
-                (Cargo::Sum64 { _from: numbers, to, reply }, "MPI_Iallreduce", code)
+                // SAFETY: the numbers are in double precision, and both lists live in the flight.
+                let request = unsafe { self.reduce(&numbers, &mut to, ffi::RSMPI_DOUBLE) };
+                Flight { request, cargo: Cargo::Sum64 { _from: numbers, to, reply } }
             }
-            Order::Gather { mut mine, lengths, reply } => {
-                let mut to = vec![0; lengths.iter().sum()];
-                // An empty vector points at address 1, which is what Open MPI calls `MPI_IN_PLACE`.
-                to.reserve(1);
-                mine.reserve(1);
-                let lengths: Vec<c_int> = lengths.iter().map(|&length| length as c_int).collect();
-                let starts = lengths
-                    .iter()
-                    .scan(0, |next, &length| Some(std::mem::replace(next, *next + length)))
-                    .collect();
-                let counts = Box::new([lengths, starts]);
-                let (from, into): (*const c_void, *mut c_void) =
-                    (mine.as_ptr().cast(), to.as_mut_ptr().cast());
-                // SAFETY: the place has room for all parts, and everything lives in the flight until the call is done.
-                let code = unsafe {
-                    let (byte, [lengths, starts]) = (ffi::RSMPI_UINT8_T, &*counts);
-                    ffi::MPI_Iallgatherv(
-                        from,
-                        mine.len() as c_int,
-                        byte,
-                        into,
-                        lengths.as_ptr(),
-                        starts.as_ptr(),
-                        byte,
-                        self.world,
-                        place,
-                    )
-                };
-                (Cargo::Gather { _from: mine, to, _counts: counts, reply }, "MPI_Iallgatherv", code)
-            }
+            Order::Gather { mine, lengths, reply } => self.gather(mine, &lengths, reply),
             Order::Leave { reply } => {
-                // SAFETY: the place can be written.
-                let code = unsafe { ffi::MPI_Ibarrier(self.world, place) };
-                (Cargo::Farewell { reply }, "MPI_Ibarrier", code)
+                let request = self.request("MPI_Ibarrier", |place| {
+                    // SAFETY: the place can be written.
+                    unsafe { ffi::MPI_Ibarrier(self.world, place) }
+                });
+                Flight { request, cargo: Cargo::Farewell { reply } }
             }
             Order::Abort { code } => self.abort(code),
         };
+        self.flights.push(flight);
+    }
+
+    /// The request of a call, which is given a place for it.
+    fn request(&self, call: &str, begin: impl FnOnce(*mut ffi::MPI_Request) -> c_int) -> ffi::MPI_Request {
+        // SAFETY: a constant of the library, which is started.
+        let mut request = unsafe { ffi::RSMPI_REQUEST_NULL };
+        let code = begin(&raw mut request);
         self.insist(call, code);
-        self.flights.push(Flight { request, cargo });
+        request
+    }
+
+    /// Begins a sum over all workers.
+    ///
+    /// # Safety
+    /// The numbers must be of this kind; neither list may be touched or freed before the request is done.
+    unsafe fn reduce<T>(&self, from: &[T], to: &mut [T], kind: ffi::MPI_Datatype) -> ffi::MPI_Request {
+        let (count, from, to) = (from.len() as c_int, from.as_ptr().cast(), to.as_mut_ptr().cast());
+        self.request("MPI_Iallreduce", |place| {
+            // SAFETY: both places hold so many numbers, and what the caller promises.
+            unsafe { ffi::MPI_Iallreduce(from, to, count, kind, ffi::RSMPI_SUM, self.world, place) }
+        })
+    }
+
+    /// Begins to gather the bytes of all workers.
+    fn gather(&self, mut mine: Vec<u8>, lengths: &[usize], reply: Sender<Vec<u8>>) -> Flight {
+        let mut to = vec![0; lengths.iter().sum()];
+        // An empty vector points at address 1, which is what Open MPI calls `MPI_IN_PLACE`.
+        to.reserve(1);
+        mine.reserve(1);
+        let lengths: Vec<c_int> = lengths.iter().map(|&length| length as c_int).collect();
+        let next = |next: &mut c_int, length: &c_int| Some(std::mem::replace(next, *next + length));
+        let starts = lengths.iter().scan(0, next).collect();
+        let counts = Box::new([lengths, starts]);
+        let (from, into): (*const c_void, *mut c_void) = (mine.as_ptr().cast(), to.as_mut_ptr().cast());
+        let (count, [lengths, starts]) = (mine.len() as c_int, &*counts);
+        let (lengths, starts) = (lengths.as_ptr(), starts.as_ptr());
+        let request = self.request("MPI_Iallgatherv", |place| {
+            // SAFETY: the place has room for all parts, and everything lives in the flight until the call is done.
+            unsafe {
+                let byte = ffi::RSMPI_UINT8_T;
+                ffi::MPI_Iallgatherv(from, count, byte, into, lengths, starts, byte, self.world, place)
+            }
+        });
+        Flight { request, cargo: Cargo::Gather { _from: mine, to, _counts: counts, reply } }
     }
 
     /// Asks after everything under way; gives back whom to tell once the others have taken leave, too.
@@ -294,21 +283,11 @@ impl<'a> Talk<'a> {
 
     fn send(&mut self, rank: usize, beat: Beat) {
         let words = Box::new([beat.begun, u64::from(beat.pressing)]);
-        // SAFETY: as in `begin`.
-        let mut request = unsafe { ffi::RSMPI_REQUEST_NULL };
-        // SAFETY: the two words live in the flight until they are sent.
-        let code = unsafe {
-            ffi::MPI_Isend(
-                words.as_ptr().cast(),
-                2,
-                ffi::RSMPI_UINT64_T,
-                rank as c_int,
-                0,
-                self.beats,
-                &raw mut request,
-            )
-        };
-        self.insist("MPI_Isend", code);
+        let from = words.as_ptr().cast();
+        let request = self.request("MPI_Isend", |place| {
+            // SAFETY: the two words live in the flight until they are sent.
+            unsafe { ffi::MPI_Isend(from, 2, ffi::RSMPI_UINT64_T, rank as c_int, 0, self.beats, place) }
+        });
         self.flights.push(Flight { request, cargo: Cargo::Beat { _beat: words } });
     }
 
