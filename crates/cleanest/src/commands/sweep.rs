@@ -57,9 +57,9 @@ enum KeepArgument {
 impl Sweep {
     /// Makes the runs, or lists them.
     pub(crate) fn run(self) -> anyhow::Result<()> {
-        let plan = self.plan()?;
         let several = Launch::found().map_err(cleanest::Error::Engine)?.is_some_and(|launch| launch.size > 1);
         anyhow::ensure!(!several || self.shard.is_some(), super::WrongUse(SEVERAL));
+        let plan = self.plan()?;
         if self.dry_run {
             return list(&plan);
         }

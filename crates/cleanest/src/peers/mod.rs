@@ -38,7 +38,11 @@ pub fn joined() -> Option<&'static Arc<dyn Group>> {
 /// alone, and so the others wait a moment before they say it.
 pub fn fail(code: u8, say: impl FnOnce(Option<String>)) -> u8 {
     let Some(group) = JOINED.get().filter(|group| group.size() > 1) else {
-        say(None);
+        let other = Launch::found().ok().flatten().filter(|launch| launch.rank > 0);
+        if other.is_some() {
+            std::thread::sleep(FIRST_SPEAKS);
+        }
+        say(other.map(|launch| format!("worker {} of {}", launch.rank, launch.size)));
         return code;
     };
     if group.is_first() {

@@ -5,7 +5,7 @@ use crate::Error;
 use crate::experiment::{Config, Prepared};
 use cleanest_engine::Device;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
 
 /// Keys that need not be the same: what the files hold is compared, and every machine has its own devices.
@@ -112,6 +112,14 @@ impl RunFolder {
     /// The device of this worker: workers of one machine take one GPU each.
     pub(super) fn own_device(&self, device: Device) -> Device {
         crate::peers::own_device(self.peers().worker(), device)
+    }
+
+    /// How many workers there are, and on how many machines.
+    pub(super) fn company(&self) -> Option<String> {
+        let worker = self.peers().worker();
+        let machines = worker.hosts.iter().collect::<BTreeSet<_>>().len();
+        let machines = if machines == 1 { "this machine".into() } else { format!("{machines} machines") };
+        (worker.size() > 1).then(|| format!("{} workers on {machines}", worker.size()))
     }
 
     /// A device, and how many workers had one.

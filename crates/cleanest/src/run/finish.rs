@@ -148,6 +148,7 @@ impl RunFolder {
         observer: &mut dyn Observer,
     ) -> Result<Finished, Error> {
         let begun = Instant::now();
+        self.company().iter().for_each(|sentence| observer.remark(sentence));
         let mut outcome = train(self, config, &data, stop, observer)?;
         let audit =
             if config.audit { self.audited(config, (&data, &outcome), stop, observer)? } else { None };
