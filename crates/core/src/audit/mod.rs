@@ -12,6 +12,7 @@ mod block;
 mod census;
 mod channel;
 mod joint;
+mod label_lists;
 mod prune;
 mod score;
 mod search;

@@ -2,7 +2,7 @@
 //!
 //! Northcutt, Jiang and Chuang, "Confident learning: estimating uncertainty in dataset labels", JAIR 2021.
 
-use super::block::MOST;
+use super::label_lists::{LabelLists, Marks};
 use super::{Best, Block, Pick, Probability};
 use crate::{Error, Matrix};
 use serde::{Deserialize, Serialize};
@@ -39,24 +39,7 @@ const DEVIATIONS: f64 = 4.0;
 /// Which examples are cut. How many is known once the joint is; a search may begin before ([`Pruning::of_sample`]).
 #[derive(Clone, Debug)]
 pub struct Pruning {
-    labels: Vec<LabelPruning>,
-}
-
-/// What is cut of the examples of one label.
-#[derive(Clone, Debug)]
-struct LabelPruning {
-    /// The least sure of their label.
-    least_sure: Option<Best>,
-    /// For each other class, those for which it is ahead of the label by most.
-    ahead: Option<Vec<(usize, Best)>>,
-    /// Which of these lists is that of a class, and its bar, which is infinite where there is none.
-    places: Vec<u32>,
-    bars: Vec<f64>,
-    /// The class with the lowest bar.
-    likeliest: usize,
-    lowest_bar: f64,
-    /// An example that is at least so sure of its label is on no list but that of the likeliest class.
-    safe: f64,
+    labels: Vec<LabelLists>,
 }
 
 impl Pruning {
@@ -81,15 +64,7 @@ impl Pruning {
     /// The same search among all examples, which holds what the sample found to be near enough to the worst.
     #[must_use]
     pub fn extended(mut self, share: f64) -> Self {
-        let extend = |best: &mut Best| {
-            best.settle();
-            let bar = if best.is_short() { f64::NEG_INFINITY } else { best.bar() };
-            *best = Best::above((best.limit() as f64 / share) as usize, bar);
-        };
-        for label in &mut self.labels {
-            label.lists().for_each(extend);
-            label.raise();
-        }
+        self.labels.iter_mut().for_each(|lists| lists.extend(share));
         self
     }
 
@@ -98,41 +73,13 @@ impl Pruning {
     pub fn exactly(mut self, joint: &Matrix) -> Option<Self> {
         let (classes, whole) = (joint.rows(), whole(joint));
         let limit = |label: usize, class: usize| whole[label * classes + class] as usize;
-        for (label, pruning) in self.labels.iter_mut().enumerate() {
-            let wrong = (0..classes).filter(|&class| class != label).map(|class| limit(label, class)).sum();
-            let mut held = pruning.least_sure.as_mut().is_none_or(|best| best.shorten(wrong));
-            for (class, best) in pruning.ahead.iter_mut().flatten() {
-                held &= best.shorten(limit(label, *class));
-            }
-            if !held {
-                return None;
-            }
-        }
-        Some(self)
+        let mut labels = self.labels.iter_mut().enumerate();
+        labels.all(|(label, lists)| lists.shorten(|class| limit(label, class))).then_some(self)
     }
 
     fn with_limits(prune: Prune, classes: usize, limit: impl Fn(usize, usize) -> usize) -> Self {
-        let label = |label: usize| {
-            let others = || {
-                (0..classes)
-                    .map(|class| (class, limit(label, class)))
-                    .filter(move |(class, count)| *class != label && *count > 0)
-            };
-            LabelPruning {
-                least_sure: (prune != Prune::NoiseRate)
-                    .then(|| Best::new(others().map(|other| other.1).sum())),
-                ahead: (prune != Prune::Class)
-                    .then(|| others().map(|(class, count)| (class, Best::new(count))).collect()),
-                places: vec![0; classes],
-                bars: vec![f64::INFINITY; classes],
-                likeliest: label,
-                lowest_bar: f64::INFINITY,
-                safe: f64::INFINITY,
-            }
-        };
-        let mut labels: Vec<LabelPruning> = (0..classes).map(label).collect();
-        labels.iter_mut().for_each(LabelPruning::raise);
-        Self { labels }
+        let lists = |label| LabelLists::new(prune, (label, classes), |class| limit(label, class));
+        Self { labels: (0..classes).map(lists).collect() }
     }
 
     /// Looks at a block.
@@ -179,14 +126,7 @@ impl Pruning {
 
     /// Takes over what another has found.
     pub fn merge(&mut self, other: Self) {
-        for (mine, theirs) in self.labels.iter_mut().zip(other.labels) {
-            if let (Some(mine), Some(theirs)) = (&mut mine.least_sure, theirs.least_sure) {
-                mine.merge(theirs);
-            }
-            if let (Some(mine), Some(theirs)) = (&mut mine.ahead, theirs.ahead) {
-                mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| mine.1.merge(theirs.1));
-            }
-        }
+        self.labels.iter_mut().zip(other.labels).for_each(|(mine, theirs)| mine.merge(theirs));
     }
 
     /// Tells each example that is cut once, with the probability of its label noted, in no order. Those whose most
@@ -220,79 +160,6 @@ impl Pruning {
         self.each_cut(|pick| rows.push(pick.row()));
         rows.sort_unstable();
         rows
-    }
-}
-
-impl LabelPruning {
-    /// All its lists.
-    fn lists(&mut self) -> impl Iterator<Item = &mut Best> {
-        self.ahead.iter_mut().flatten().map(|list| &mut list.1).chain(&mut self.least_sure)
-    }
-
-    fn consider<P: Probability>(&mut self, row: usize, probabilities: &[P], label: usize) -> bool {
-        let own = probabilities[label].wide();
-        // Whether no other class is ahead of the label; where one is, that is known at once.
-        let excused = |ahead: bool| !ahead && probabilities.iter().all(|p| p.wide() <= own);
-        let mut raised = false;
-        if let Some(best) = self.least_sure.as_mut().filter(|best| -own >= best.bar()) {
-            raised |= best.offer(Pick::new(-own, row, excused(false)).noting(own as f32));
-        }
-        if let Some(lists) = &mut self.ahead {
-            let classes =
-                if own < self.safe { 0..probabilities.len() } else { self.likeliest..self.likeliest + 1 };
-            let rest = probabilities[classes.clone()].iter().zip(&self.bars[classes.clone()]);
-            for (class, (p, bar)) in classes.zip(rest) {
-                let margin = p.wide() - own;
-                if margin >= *bar {
-                    let best = &mut lists[self.places[class] as usize].1;
-                    raised |= best.offer(Pick::new(margin, row, excused(margin > 0.0)).noting(own as f32));
-                }
-            }
-        }
-        if raised {
-            self.raise();
-        }
-        raised
-    }
-
-    /// Takes note of how high the bars are. An example can be so sure of its label that it is on none of the lists: no
-    /// class can be ahead by more than what is left over.
-    fn raise(&mut self) {
-        for (place, (class, best)) in self.ahead.iter().flatten().enumerate() {
-            self.places[*class] = place as u32;
-            self.bars[*class] = best.bar();
-        }
-        let safe = |bars: f64| ((MOST - bars) / 2.0).next_up();
-        let lowest = |skipped: Option<usize>| {
-            let others = (0..self.bars.len()).filter(|class| Some(*class) != skipped);
-            others.min_by(|&a, &b| self.bars[a].total_cmp(&self.bars[b])).unwrap_or_default()
-        };
-        let likeliest = lowest(None);
-        // An example that is as good as the worst on a list may still come before it.
-        let by_sureness = self.least_sure.as_ref().map_or(0.0, |best| (-best.bar()).next_up());
-        self.safe = by_sureness.max(safe(self.bars[lowest(Some(likeliest))]));
-        (self.likeliest, self.lowest_bar) = (likeliest, self.bars[likeliest]);
-    }
-}
-
-/// A bit for each row.
-#[derive(Default)]
-struct Marks(Vec<u64>);
-
-impl Marks {
-    /// Marks a row; says whether it was not marked before.
-    fn mark(&mut self, row: usize) -> bool {
-        let (word, bit) = (row / 64, 1 << (row % 64));
-        if word >= self.0.len() {
-            self.0.resize((word + 1).max(2 * self.0.len()), 0);
-        }
-        let fresh = self.0[word] & bit == 0;
-        self.0[word] |= bit;
-        fresh
-    }
-
-    fn has(&self, row: usize) -> bool {
-        self.0.get(row / 64).is_some_and(|word| word >> (row % 64) & 1 == 1)
     }
 }
 
