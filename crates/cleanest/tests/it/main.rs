@@ -17,6 +17,7 @@ mod report;
 mod resume;
 mod sweep;
 mod table;
+mod workers;
 
 /// The command that was built with these tests.
 pub(crate) fn cleanest() -> snapbox::cmd::Command {
