@@ -1,6 +1,8 @@
 //! Any number of workers finds the same.
 
 use crate::{LONG, WORDS, alone, apart, assert_near, assert_same, bytes, done, started, workers};
+use cleanest_core::random::Stream;
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -51,18 +53,34 @@ fn a_short_batch_has_nothing_for_some_workers_and_counts_right() {
     }
 }
 
+/// A few images in the files of MNIST: a residual network takes its time.
+fn images(folder: &Path) {
+    std::fs::create_dir(folder).unwrap();
+    for (part, count) in [("train", 48_u32), ("t10k", 6)] {
+        let mut stream = Stream::new(5, part, 0);
+        let mut images = vec![0, 0, 8, 3];
+        images.extend([count, 8, 8].iter().flat_map(|length| length.to_be_bytes()));
+        images.extend((0..count * 64).map(|_| stream.word() as u8));
+        std::fs::write(folder.join(format!("{part}-images-idx3-ubyte")), images).unwrap();
+        let mut labels = vec![0, 0, 8, 1];
+        labels.extend(count.to_be_bytes());
+        labels.extend((0..count).map(|row| (row % 3) as u8));
+        std::fs::write(folder.join(format!("{part}-labels-idx1-ubyte")), labels).unwrap();
+    }
+}
+
 #[test]
 fn batch_norms_of_the_whole_batch_or_of_each_worker() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    let words = "fit digits --noise pair:0.3 --model resnet18 --batch 24 --steps 1 --folds 0 --quiet \
-                 --set audit=false --set evaluations=1";
+    images(&path.join("images"));
+    let words = "fit images --model resnet18 --batch 24 --steps 1 --folds 0 --quiet --set audit=false";
     alone(path, &format!("{words} --out one"));
     done(workers(path, 2, &format!("{words} --set sync_batch_norm=true --out whole")));
     done(workers(path, 2, &format!("{words} --set sync_batch_norm=false --out own")));
     let distance = |run: &str| apart(&path.join("one"), &path.join(run)).0;
     // A unit at its threshold may fall to either side by rounding alone, and a residual network has many.
-    assert!(distance("whole") < 1e-5, "{}", distance("whole"));
+    assert!(distance("whole") < 1e-4, "{}", distance("whole"));
     assert!(distance("own") > 10.0 * distance("whole"), "{} {}", distance("own"), distance("whole"));
 }
 
