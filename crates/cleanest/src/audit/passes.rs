@@ -1,5 +1,6 @@
 //! Passes over examples that may be larger than memory: many workers, one answer.
 
+use super::pieces::{Floats, Pieces};
 use crate::Error;
 use cleanest_core::audit::{Block, Census, Channel, Joint, Probability, Prune, Pruning, Tally, Thresholds};
 use cleanest_core::{Error as Problem, Matrix};
@@ -29,6 +30,8 @@ pub enum Table<'a> {
         /// Whether rows are divided by their sum.
         renormalize: bool,
     },
+    /// In memory of another program, in pieces.
+    Pieces(&'a Pieces<'a>),
 }
 
 /// Rows of a part of what is in memory.
@@ -45,6 +48,7 @@ impl Table<'_> {
         match self {
             Self::Memory(_, labels) => labels.len(),
             Self::Files { probabilities, .. } => probabilities.rows(),
+            Self::Pieces(pieces) => pieces.rows(),
         }
     }
 
@@ -54,6 +58,7 @@ impl Table<'_> {
         match self {
             Self::Memory(probabilities, _) => probabilities.columns(),
             Self::Files { probabilities, .. } => probabilities.classes().len(),
+            Self::Pieces(pieces) => pieces.classes(),
         }
     }
 
@@ -76,7 +81,7 @@ impl Table<'_> {
         fresh: impl Fn() -> S + Sync,
     ) -> Result<S, Error> {
         let divisible = match self {
-            Self::Memory(..) => true,
+            Self::Memory(..) | Self::Pieces(_) => true,
             Self::Files { probabilities, .. } => probabilities.is_divisible(),
         };
         if divisible && rows.len() < self.rows() / 64 {
@@ -117,6 +122,7 @@ impl Table<'_> {
                 (0..rows).step_by(PART).map(|first| first..rows.min(first + PART)).collect()
             }
             Self::Files { probabilities, .. } => probabilities.parts(),
+            Self::Pieces(pieces) => pieces.parts(PART),
         }
     }
 
@@ -149,6 +155,18 @@ impl Table<'_> {
             Self::Memory(probabilities, labels) => {
                 let values = &probabilities.values()[part.start * classes..part.end * classes];
                 state.block(&Block::trusted((values, &labels[part.clone()]), classes, part.start))?;
+            }
+            Self::Pieces(pieces) => {
+                pieces.read_labels(part, &mut scratch.labels);
+                let labels = &scratch.labels[..];
+                match pieces.values(part) {
+                    Floats::F32(values) => {
+                        state.block(&Block::trusted((values, labels), classes, part.start))?;
+                    }
+                    Floats::F64(values) => {
+                        state.block(&Block::trusted((values, labels), classes, part.start))?;
+                    }
+                }
             }
             Self::Files { probabilities, labels, renormalize } => {
                 labels.read(part, &mut scratch.labels)?;

@@ -64,6 +64,13 @@ impl Pruning {
         Self::with_limits(prune, joint.rows(), |label, class| whole[label * joint.rows() + class] as usize)
     }
 
+    /// How many examples of each label (row) are cut for each class (column): whole numbers with the row sums of the
+    /// joint.
+    #[must_use]
+    pub fn limits(joint: &Matrix) -> Vec<u64> {
+        whole(joint)
+    }
+
     /// For a sample of this share of the examples: a few more than are to be expected there.
     #[must_use]
     pub fn of_sample(prune: Prune, joint: &Matrix, share: f64) -> Self {
