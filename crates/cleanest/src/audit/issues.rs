@@ -115,15 +115,12 @@ impl Cut {
                 keep_all(row, label);
                 continue;
             }
-            // What the diagonal is short of is taken from all that are not zero alike.
-            let short = (self.keep as f64 - row[label]).max(0.0);
-            let others = (0..row.len()).filter(|&class| class != label && row[class] > 0.0).count();
-            let total: f64 = row.iter().sum();
-            for class in (0..row.len()).filter(|&class| class != label) {
-                row[class] = (row[class] - short / others.max(1) as f64).max(0.0) * self.share;
+            // So that those that are kept are left over, and in the proportions of the joint.
+            let (total, wrong): (f64, f64) = (row.iter().sum(), total_but(row, label));
+            let most = (total - self.keep as f64).max(0.0);
+            if wrong > 0.0 {
+                only(row, label, wrong.min(most) * self.share);
             }
-            let wrong: f64 = total_but(row, label);
-            row[label] = (total - wrong).max(0.0);
             if let Some(of_label) = &self.of_label {
                 only(row, label, (of_label[label] as f64).min((given - self.keep) as f64));
             }
