@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -21,6 +22,8 @@ NEEDED = {
 def test_the_blocks_of_a_guide_run(guide, tmp_path):
     for module in NEEDED[guide]:
         pytest.importorskip(module)
+    if "pyspark" in NEEDED[guide] and shutil.which("java") is None:
+        pytest.skip("Spark needs java")
     text = (ROOT / guide).read_text()
     blocks = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     assert len(blocks) >= 5

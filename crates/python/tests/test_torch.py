@@ -6,8 +6,12 @@ import copy
 import io
 import json
 import os
+import pathlib
+import re
 import socket
 import struct
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -281,3 +285,13 @@ def test_two_processes_learn_what_one_does(tmp_path):
     torch.testing.assert_close(first[1], loss.transition_matrix, rtol=1e-9, atol=1e-12)
     # Nine batches of forty were counted, on top of the ten for each class.
     assert float(first[2].sum()) == pytest.approx(K * 10.0 + 9 * 40)
+
+
+def test_the_example_learns_what_cross_entropy_does_not():
+    pytest.importorskip("sklearn")
+    script = pathlib.Path(__file__).resolve().parents[1] / "examples" / "torch_cnn.py"
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(place for place in sys.path if place)}
+    ran = subprocess.run([sys.executable, script, "--steps", "150"], env=environment, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    plain, ours = (float(share) for share in re.findall(r": ([\d.]+) % right", ran.stdout))
+    assert ours > plain + 5 and "average TV" in ran.stdout

@@ -85,8 +85,8 @@ class Run:
     def probabilities(self, examples: NDArray[Any]) -> NDArray[np.float64]:
         """What the network says of examples."""
         if self._predictor is None:
-            texts = [self.files[name].decode() for name in ("config.toml", "input.json")]
-            self._predictor = _cleanest.Predictor(*texts, self.files["model.safetensors"], self.device)
+            config, inputs = (self.files[name].decode() for name in ("config.toml", "input.json"))
+            self._predictor = _cleanest.Predictor(config, inputs, self.files["model.safetensors"], self.device)
         return self._predictor.probabilities(examples)
 
     def suspects(self) -> tuple[list[NDArray[np.int64]], list[NDArray[np.float64]], NDArray[np.bool_]]:

@@ -8,14 +8,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = [
+    "BaseEstimator",
+    "ClassifierMixin",
+    "check_classification_targets",
+    "check_is_fitted",
+    "is_images",
+    "narrowed",
+    "seed_of",
+    "validate_data",
+]
+
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import check_is_fitted, validate_data
-
-    AVAILABLE = True
 except ImportError:
-    AVAILABLE = False
 
     class BaseEstimator:  # type: ignore[no-redef]
         """Parameters by name."""

@@ -103,7 +103,8 @@ class NoisyLabelClassifier(_sklearn.ClassifierMixin, _sklearn.BaseEstimator):  #
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The most probable true class of each example."""
         most_probable = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[most_probable]
+        predicted: NDArray[Any] = self.classes_[most_probable]
+        return predicted
 
     @property
     def transition_matrix_(self) -> NDArray[np.float64]:

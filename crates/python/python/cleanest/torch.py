@@ -86,7 +86,7 @@ class NoisyLoss(torch.nn.Module):
         kind = torch.promote_types(logits.dtype, torch.float32)
         loss = torch.tensor(value, dtype=kind, device=logits.device)
         gradient = torch.from_numpy(slopes).to(logits.device, kind)
-        return _Given.apply(logits, loss, gradient)  # type: ignore[no-any-return, no-untyped-call]
+        return _Given.apply(logits, loss, gradient)  # type: ignore[no-any-return, no-untyped-call, unused-ignore]
 
     @property
     def transition_matrix(self) -> torch.Tensor | None:
@@ -146,7 +146,7 @@ class _Given(torch.autograd.Function):
         return loss
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable  # type: ignore[misc, untyped-decorator, unused-ignore]
     def backward(ctx: Any, slope: torch.Tensor) -> tuple[torch.Tensor, None, None]:
         (gradient,) = ctx.saved_tensors
         # Scaled before it is made narrow, so that what a GradScaler saves from underflow is saved.
