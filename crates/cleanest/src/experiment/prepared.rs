@@ -2,6 +2,7 @@
 
 use super::Config;
 use crate::Error;
+use crate::train::Shared;
 use cleanest_core::noise::{Transition, corrupt};
 use cleanest_data::{Dataset, Labels, Options, Part, Parts, Shape, Standardization};
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,8 @@ pub struct Prepared {
     pub truth: Option<Transition>,
     /// Examples with clean labels to test on.
     pub test: Option<Dataset>,
+    /// The first stage, where the run has it in common with others of the process.
+    pub first_stage: Option<Shared>,
 }
 
 impl Prepared {
@@ -41,13 +44,19 @@ impl Prepared {
             (train, test)
         };
         let Some(noise) = &config.noise else {
-            return Ok(Self { train, clean: None, truth: None, test });
+            return Ok(Self { test, ..Self::plain(train) });
         };
         let classes = train.labels().classes().clone();
         let truth = noise.transition(classes.len(), config.seed)?.with_names(classes.names().to_vec())?;
         let drawn = corrupt(train.labels().indices(), &truth, config.seed)?;
         let train = train.with_labels(Labels::new(drawn.noisy, classes));
-        Ok(Self { train, clean: Some(drawn.clean), truth: Some(truth), test })
+        Ok(Self { clean: Some(drawn.clean), truth: Some(truth), test, ..Self::plain(train) })
+    }
+
+    /// A training set of which nothing more is known.
+    #[must_use]
+    pub fn plain(train: Dataset) -> Self {
+        Self { train, clean: None, truth: None, test: None, first_stage: None }
     }
 }
 

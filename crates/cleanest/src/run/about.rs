@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 pub struct About {
     /// Version of the program.
     pub version: String,
+    /// The commit it was built from, where whoever built it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
     /// The seed of everything that was drawn.
     pub seed: u64,
     /// Where it ran.
@@ -23,6 +26,9 @@ pub struct About {
     pub score: Score,
     /// Seconds from the first step, or from the last resume, to the end.
     pub seconds: f64,
+    /// Whether the first of its stages was trained by another run, and these seconds are of the others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub first_stage_taken: bool,
     /// When it ended, in seconds since 1970.
     pub finished: u64,
 }

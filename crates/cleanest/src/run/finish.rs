@@ -130,6 +130,7 @@ impl RunFolder {
         let architect = Architect::new(config, data.train.shape(), classes)?;
         let about = About {
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            commit: option_env!("CLEANEST_COMMIT").map(str::to_owned),
             seed: config.seed,
             device: architect.description()?,
             data: data.train.fingerprint().to_string(),
@@ -138,6 +139,7 @@ impl RunFolder {
             parameters: architect.parameter_count(),
             score: outcome.score.clone(),
             seconds: begun.elapsed().as_secs_f64(),
+            first_stage_taken: outcome.first_stage_taken,
             finished: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
         };
         self.write(names::TRANSITION, outcome.transition.to_json().as_bytes())?;

@@ -2,8 +2,8 @@
 
 use super::{About, RunFolder, names};
 use crate::Error;
-use crate::experiment::{Config, Opened, Planned};
-use crate::train::{Observer, Progress, Stop};
+use crate::experiment::{Config, Opened, Planned, Prepared};
+use crate::train::{Observer, Progress, Shared, Stop};
 use cleanest_engine::Device;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -67,9 +67,17 @@ pub fn sweep(
     let left: Vec<usize> = (0..runs.len()).filter(|&run| states[run] != RunState::Complete).collect();
     let (next, data, failed) = (AtomicUsize::new(0), Opened::default(), Mutex::new(Vec::new()));
     let complete = AtomicUsize::new(runs.len() - left.len());
+    let configs: Vec<&Config> = left.iter().map(|&run| &runs[run].config).collect();
+    let first_stages: Vec<Mutex<Option<Shared>>> =
+        Shared::among(&configs).into_iter().map(Mutex::new).collect();
     let work = || {
-        while let Some(&run) = left.get(next.fetch_add(1, Ordering::Relaxed)) {
-            match one(&out.join(&runs[run].name), (run, &runs[run]), &data, stop, watcher) {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(&run) = left.get(at) else { return };
+            // Taken out of the list, so that what nobody needs any more is freed.
+            let first_stage = first_stages[at].lock().unwrap_or_else(PoisonError::into_inner).take();
+            let folder = out.join(&runs[run].name);
+            match one((&folder, first_stage), (run, &runs[run]), &data, stop, watcher) {
                 Ok(about) => {
                     complete.fetch_add(1, Ordering::Relaxed);
                     watcher.finished(run, &about);
@@ -110,7 +118,7 @@ fn state(folder: &Path, run: &Planned) -> Result<RunState, Error> {
 
 /// Begins a run or goes on with it; why it fails is left in its folder.
 fn one(
-    folder: &Path,
+    (folder, first_stage): (&Path, Option<Shared>),
     (at, run): (usize, &Planned),
     data: &Opened,
     stop: &Stop,
@@ -121,17 +129,16 @@ fn one(
     if failure.exists() {
         std::fs::remove_file(&failure).map_err(Error::write(&failure))?;
     }
-    let made = match RunFolder::open(folder) {
-        Ok(begun) => {
-            // Where it was cut, unless another place is named.
-            let device = Some(run.config.device.parse()?).filter(|&device| device != Device::Auto);
-            let (place, test) = (run.config.data.clone(), run.config.test.clone());
-            let config = Config { data: place, test, ..begun.config()? };
-            data.prepared(&config).and_then(|data| begun.resume_on(data, device, stop, observer))
-        }
-        Err(_) => {
-            fresh(folder).and_then(|new| new.fit_on(data.prepared(&run.config)?, &run.config, stop, observer))
-        }
+    let made = if let Ok(begun) = RunFolder::open(folder) {
+        // Where it was cut, unless another place is named.
+        let device = Some(run.config.device.parse()?).filter(|&device| device != Device::Auto);
+        let (place, test) = (run.config.data.clone(), run.config.test.clone());
+        let config = Config { data: place, test, ..begun.config()? };
+        data.prepared(&config).and_then(|data| begun.resume_on(data, device, stop, observer))
+    } else {
+        let shared = |data| Prepared { first_stage, ..data };
+        let new = fresh(folder).and_then(|new| Ok((new, shared(data.prepared(&run.config)?))));
+        new.and_then(|(new, data)| new.fit_on(data, &run.config, stop, observer))
     };
     match made {
         Ok(finished) => Ok(finished.about),

@@ -49,7 +49,7 @@ pub fn cross_fit(
         let done = if let Some(done) = folder.part(DONE)? {
             done
         } else {
-            let rest = Prepared { train: train.select(&rows(false)), clean: None, truth: None, test: None };
+            let rest = Prepared::plain(train.select(&rows(false)));
             let done = one_fold(&folder, config, (&rest, &train.select(&held_out)), stop, observer)?;
             folder.write(DONE, &done.to_safetensors()?)?;
             done

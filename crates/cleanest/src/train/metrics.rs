@@ -63,6 +63,18 @@ impl Metrics {
         Ok(())
     }
 
+    /// Adds lines that were written for another run.
+    pub(super) fn append(&mut self, lines: &[u8]) -> Result<(), Error> {
+        self.file.write_all(lines).map_err(Error::write(&self.path))?;
+        self.length += lines.len() as u64;
+        Ok(())
+    }
+
+    /// All lines so far.
+    pub(super) fn lines(&self) -> Result<Vec<u8>, Error> {
+        std::fs::read(&self.path).map_err(Error::read(&self.path))
+    }
+
     /// Bytes written, once they are on the disk.
     pub(super) fn synced_length(&mut self) -> Result<u64, Error> {
         self.file.sync_all().map_err(Error::write(&self.path))?;

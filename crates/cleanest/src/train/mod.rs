@@ -1,6 +1,7 @@
 //! Training: the loop, and what lets it be cut at any moment.
 
 mod checkpoint;
+mod first_stage;
 mod folds;
 mod kept;
 mod memory;
@@ -12,6 +13,7 @@ mod stop;
 mod trainer;
 mod weights;
 
+pub use first_stage::Shared;
 pub use folds::{CrossFit, cross_fit};
 pub use observer::{Observer, Progress, Silent};
 pub use passes::{Architect, predict};

@@ -1,6 +1,7 @@
 //! The training loop.
 
 use super::checkpoint::{Checkpoint, Position};
+use super::first_stage::{FirstStage, Shared};
 use super::kept::{input, keep, probabilities};
 use super::memory::Memory;
 use super::metrics::{Line, Metrics};
@@ -34,6 +35,8 @@ pub struct Outcome {
     pub transition: Transition,
     /// How well it did.
     pub score: Score,
+    /// Whether the first stage was trained by another run.
+    pub first_stage_taken: bool,
 }
 
 /// Trains a run to its end, from its last checkpoint if it has one.
@@ -70,6 +73,7 @@ struct Trainer<'a> {
     memory: Memory,
     position: Position,
     saved: Instant,
+    first_stage_taken: bool,
 }
 
 impl<'a> Trainer<'a> {
@@ -85,21 +89,27 @@ impl<'a> Trainer<'a> {
         let mut method = choice.build(&Task { classes, steps, seed: config.seed })?;
         let architect = Architect::new(config, data.train.shape(), classes)?;
         let found = Checkpoint::newest(run, |sentence| observer.note(sentence))?;
-        let position = found.as_ref().map(|found| found.position.clone()).unwrap_or_default();
+        let two = method.stages() > 1 && found.is_none();
+        let taken = data.first_stage.as_ref().filter(|_| two).and_then(Shared::get);
+        let mut position = found.as_ref().map(|found| found.position.clone()).unwrap_or_default();
+        let mut metrics = Metrics::open(&run.file(names::METRICS), position.metrics)?;
+        method.begin(0, None)?;
+        if let Some(made) = &taken {
+            metrics.append(&made.metrics)?;
+            method.begin(1, Some(&Posteriors::new(&made.seen, data.train.labels().indices())?))?;
+            position.stage = 1;
+        }
         let seed = stage_seed(config.seed, position.stage);
         let mut network = match found {
             Some(_) => architect.network(seed)?,
             None => architect.begin(seed, &mut |sentence| observer.note(sentence))?,
         };
         let mut memory = Memory::new(data.train.len(), classes);
-        match found {
-            Some(found) => {
-                method.restore(&found.method)?;
-                network.load(&found.network)?;
-                network.load_optimizer_state(&found.optimizer)?;
-                memory.restore(found.memory);
-            }
-            None => method.begin(0, None)?,
+        if let Some(found) = found {
+            method.restore(&found.method)?;
+            network.load(&found.network)?;
+            network.load_optimizer_state(&found.optimizer)?;
+            memory.restore(found.memory);
         }
         let standardization = config.standardization.clone();
         let mut trainer = Self {
@@ -125,10 +135,11 @@ impl<'a> Trainer<'a> {
             method,
             network,
             kept: (None, None),
-            metrics: Metrics::open(&run.file(names::METRICS), position.metrics)?,
+            metrics,
             memory,
             position,
             saved: Instant::now(),
+            first_stage_taken: taken.is_some(),
         };
         trainer.keep_sets()?;
         Ok(trainer)
@@ -275,9 +286,18 @@ impl<'a> Trainer<'a> {
             self.network = self.architect.begin(stage_seed(self.seed, stage), &mut |_| {})?;
             self.keep_sets()?;
             self.position = Position { stage, step: 0, ..Position::default() };
+            self.share(seen)?;
             return self.save();
         }
         self.position.stage += 1;
+        Ok(())
+    }
+
+    /// Leaves the first stage, just ended, to the runs that begin with it too.
+    fn share(&self, seen: Matrix) -> Result<(), Error> {
+        if let (Some(place), true) = (&self.data.first_stage, self.position.stage == 1) {
+            place.put(FirstStage { seen, metrics: self.metrics.lines()? });
+        }
         Ok(())
     }
 
@@ -310,7 +330,11 @@ impl<'a> Trainer<'a> {
             average_tv: self.data.truth.as_ref().map(|truth| transition.average_tv(truth)).transpose()?,
         };
         let running_mean = self.memory.mean(&probabilities);
-        Ok(Outcome { model, probabilities, running_mean, transition, score })
+        if self.method.stages() == 1 {
+            self.share(probabilities.clone())?;
+        }
+        let first_stage_taken = self.first_stage_taken;
+        Ok(Outcome { model, probabilities, running_mean, transition, score, first_stage_taken })
     }
 }
 

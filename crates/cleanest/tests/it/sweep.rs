@@ -128,6 +128,26 @@ fn several_jobs_and_any_number_of_cuts_give_the_same_bytes() {
 }
 
 #[test]
+fn a_first_stage_that_runs_have_in_common_is_trained_once_and_no_byte_differs() {
+    let folder = folder_with(FILE);
+    let methods = r#"--set grid.method=["cce","forward","dual-t","t-revision"] --set grid.seed=[0]"#;
+    swept(folder.path(), &format!("{methods} --out together"), 0);
+    for (method, taken) in [("cce", false), ("forward", true), ("dual-t", true), ("t-revision", true)] {
+        let name = format!("{method}_pair-0.3_seed-0");
+        swept(folder.path(), &format!("{methods} --only method={method} --out alone"), 0);
+        for file in KEPT {
+            let read = |root: &str| std::fs::read(folder.path().join(root).join(&name).join(file)).unwrap();
+            assert_eq!(read("together"), read("alone"), "{name}/{file}");
+        }
+        let record = |root: &str| {
+            let path = folder.path().join(root).join(&name).join("about.json");
+            std::fs::read_to_string(path).unwrap().contains("first_stage_taken")
+        };
+        assert_eq!((record("together"), record("alone")), (taken, false), "{name}");
+    }
+}
+
+#[test]
 fn a_run_that_fails_is_passed_over_and_told_in_the_end() {
     let text = FILE.to_owned() + "\n[[when]]\nif = { method = \"tvd\", seed = 0 }\nschedule.rate = 1e38\n";
     let folder = folder_with(&text);

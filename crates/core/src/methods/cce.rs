@@ -19,6 +19,10 @@ struct CceState {
 }
 
 impl Method for CceState {
+    fn begins_plainly(&self) -> bool {
+        true
+    }
+
     fn loss(&mut self, batch: &Batch<'_>, gradient: &mut Matrix) -> f64 {
         self.clean.of(batch.logits);
         label_loss(batch, &self.clean, gradient, |log_p| (-log_p, 1.0))

@@ -70,6 +70,10 @@ where
         2
     }
 
+    fn begins_plainly(&self) -> bool {
+        true
+    }
+
     fn begin(&mut self, stage: usize, seen: Option<&Posteriors<'_>>) -> Result<(), Error> {
         let transition = match (stage, seen) {
             (0, _) => None,

@@ -43,6 +43,12 @@ pub trait Method: Send {
         1
     }
 
+    /// Whether the first stage is plain cross-entropy on the labels as they are, so that any method of which this holds can
+    /// go on from it.
+    fn begins_plainly(&self) -> bool {
+        false
+    }
+
     /// Called as a stage begins, with the posteriors of the training set where a stage has run before.
     fn begin(&mut self, stage: usize, seen: Option<&Posteriors<'_>>) -> Result<(), Error> {
         let _ = (stage, seen);

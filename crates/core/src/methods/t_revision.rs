@@ -65,6 +65,10 @@ impl Method for TRevisionState {
         2
     }
 
+    fn begins_plainly(&self) -> bool {
+        true
+    }
+
     fn begin(&mut self, stage: usize, seen: Option<&Posteriors<'_>>) -> Result<(), Error> {
         self.anchored = match (stage, seen) {
             (0, _) => None,

@@ -35,8 +35,9 @@ pub(super) struct Gpu {
     pub(super) versions: Versions,
     kernels: Mutex<HashMap<bool, Arc<Kernels>>>,
     /// Held by whoever prepares something: libraries load code when they first need it, and that disturbs a graph that
-    /// another thread is capturing.
-    preparing: Mutex<()>,
+    /// another thread is capturing. Held too by whoever gives it back: graphs, handles and memory that went while another
+    /// thread captured were seen to end the process inside the driver.
+    preparing: &'static Mutex<()>,
 }
 
 /// The versions of what drives a GPU.
@@ -101,12 +102,13 @@ impl Gpu {
             nvrtc: nvrtc_version(),
             cudnn: cudnn_version(found),
         };
-        let (kernels, preparing) = Default::default();
+        // A GPU is opened once for the life of the process, and so is its lock.
+        let (kernels, preparing) = (Mutex::default(), &*Box::leak(Box::default()));
         Ok(Self { context, name, capability, versions, kernels, preparing })
     }
 
-    /// Waits until nobody else prepares anything.
-    pub(super) fn prepare(&self) -> MutexGuard<'_, ()> {
+    /// Waits until nobody else prepares anything, or gives back what was prepared.
+    pub(super) fn prepare(&self) -> MutexGuard<'static, ()> {
         self.preparing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

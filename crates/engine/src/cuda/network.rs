@@ -1,6 +1,7 @@
 //! A planned network at work on a GPU.
 
 use std::collections::HashMap;
+use std::sync::MutexGuard;
 
 use super::{
     Precision, Settings,
@@ -42,6 +43,8 @@ struct CudaNetwork {
     trained: Option<usize>,
     /// Examples of the last batch that went backward.
     went_back: usize,
+    /// Taken as the network is dropped and, being the last field, held until all others are gone.
+    leaving: Option<MutexGuard<'static, ()>>,
 }
 
 // SAFETY: everything that is not `Send` by itself (addresses of the GPU, handles, plans shared within) belongs to this
@@ -51,7 +54,7 @@ unsafe impl Send for CudaNetwork {}
 /// Plans an architecture for a GPU.
 pub(super) fn boxed(architecture: &Architecture, settings: &Settings) -> Result<Box<dyn Network>, Error> {
     let gpu = Gpu::open(settings.ordinal)?;
-    let _alone = gpu.prepare();
+    let alone = gpu.prepare();
     let blueprint = Blueprint::new(architecture, settings)?;
     let (free, total) = gpu.memory()?;
     let beside = 2 * workspace(total) + RESERVE;
@@ -76,8 +79,11 @@ pub(super) fn boxed(architecture: &Architecture, settings: &Settings) -> Result<
         steps: 0,
         trained: None,
         went_back: 0,
+        leaving: None,
         blueprint,
     };
+    // From here on the network may be dropped, which waits for the same lock.
+    drop(alone);
     let (weights, statistics) = network.blueprint.store.initial(settings.seed);
     network.put_weights(&weights, &statistics)?;
     Ok(Box::new(network))
@@ -100,6 +106,13 @@ fn largest(architecture: &Architecture, settings: &Settings, bytes: usize) -> Op
         }
     }
     (low > 0).then_some(low)
+}
+
+impl Drop for CudaNetwork {
+    fn drop(&mut self) {
+        self.queue.settle();
+        self.leaving = Some(self.queue.gpu.prepare());
+    }
 }
 
 impl CudaNetwork {

@@ -104,6 +104,15 @@ impl Queue {
         self.stream.synchronize().map_err(driver("computing"))
     }
 
+    /// Waits until nothing runs any more, on any stream.
+    pub(super) fn settle(&self) {
+        // What was sent and failed is nobody's concern any more: the network is on its way out.
+        let _ = self.enter();
+        for stream in [&self.stream, &self.beside, &self.copies] {
+            let _ = stream.synchronize();
+        }
+    }
+
     /// Milliseconds of something, the mean of so many runs after two.
     pub(super) fn time(&self, runs: usize, run: impl Fn() -> Result<(), Error>) -> Result<f32, Error> {
         let event = || {
@@ -222,10 +231,7 @@ impl Queue {
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        let _ = self.enter();
-        for stream in [&self.stream, &self.beside, &self.copies] {
-            let _ = stream.synchronize();
-        }
+        self.settle();
         // SAFETY: nothing runs any more, and the handles are destroyed once.
         unsafe {
             let _ = cudnn::result::destroy_handle(self.cudnn);
