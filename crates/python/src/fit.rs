@@ -2,7 +2,7 @@
 
 use crate::errors::{guarded, raised, wrong};
 use cleanest::audit::{Suspect, read_suspects};
-use cleanest::data::{Classes, Dataset, Labels};
+use cleanest::data::{Classes, Dataset, Labels, Parts};
 use cleanest::experiment::{Config, Prepared};
 use cleanest::run::{Finished, RunFolder};
 use cleanest::train::{Observer, Progress, Stop};
@@ -40,7 +40,8 @@ pub(crate) fn fit<'py>(
         let mut watcher = Watcher { progress, stop: stop.clone(), last: Instant::now(), raised: None };
         let trained = py.detach(|| -> Result<Finished, cleanest::Error> {
             let run = RunFolder::create(&folder)?;
-            run.fit_on(Prepared { train, clean: None, truth: None, test: None }, &config, &stop, &mut watcher)
+            let data = Prepared::of(Parts { train, test: None }, &config)?;
+            run.fit_on(data, &config, &stop, &mut watcher)
         });
         match (watcher.raised.take(), trained) {
             (Some(raised), _) => Err(raised),

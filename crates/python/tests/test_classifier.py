@@ -145,6 +145,7 @@ def test_mistakes_are_named(digits):
         (NoisyLabelClassifier(method="tdv"), "did you mean `tvd`"),
         (NoisyLabelClassifier(settings={"tvd": {"gama": 1}}), "did you mean `gamma`"),
         (NoisyLabelClassifier(settings={"batches": 3}), "did you mean `batch`"),
+        (NoisyLabelClassifier(settings={"noise": "pair:0.4"}), "says nothing to arrays"),
         (NoisyLabelClassifier(steps=0), "`steps` must be one or more: 0"),
         (NoisyLabelClassifier(model="resnet"), "resnet"),
         (NoisyLabelClassifier(random_state=-1), "must not be negative"),

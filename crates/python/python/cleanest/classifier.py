@@ -13,6 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from . import _progress, _sklearn
 from ._run import OWN, Run
 
+OF_FILES = {"data", "noise", "read", "test", "test_share"}
+"""Keys of a configuration that say where examples come from, and what is done to them on the way."""
+
 
 class NoisyLabelClassifier(_sklearn.ClassifierMixin, _sklearn.BaseEstimator):  # type: ignore[misc]
     """Learns the true classes and the noise from noisy labels alone, and says which labels are wrong.
@@ -192,6 +195,9 @@ class NoisyLabelClassifier(_sklearn.ClassifierMixin, _sklearn.BaseEstimator):  #
 
     def _config(self) -> dict[str, Any]:
         """The configuration of a run; what is not said is left open."""
+        elsewhere = sorted(OF_FILES.intersection(self.settings or {}))
+        if elsewhere:
+            raise ValueError(f"`{elsewhere[0]}` is about files: it says nothing to arrays")
         asked = {
             "data": "array",
             "method": self.method,
