@@ -9,6 +9,7 @@ import pytest
 from conftest import K, example
 
 import cleanest
+from cleanest import _arrays
 
 FILTERS = ["prune_by_noise_rate", "prune_by_class", "both"]
 
@@ -69,6 +70,17 @@ def test_a_mapped_file_is_read_where_it_lies(table, tmp_path):
     np.save(tmp_path / "y.npy", labels)
     mapped = [np.load(tmp_path / name, mmap_mode="r") for name in ("y.npy", "p.npy")]
     assert np.array_equal(cleanest.find_label_issues(*mapped), cleanest.find_label_issues(labels, p))
+
+
+def test_what_lies_as_it_should_is_not_copied(table):
+    labels, p = table
+    assert np.shares_memory(_arrays.probabilities(p), p) and np.shares_memory(_arrays.integers(labels), labels)
+
+
+def test_a_batch_without_examples_changes_nothing():
+    audit = cleanest.Audit(K)
+    before = bytes(audit)
+    assert bytes(audit.update([], np.empty((0, K)))) == before
 
 
 def test_the_number_of_threads_changes_nothing(table):

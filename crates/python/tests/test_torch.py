@@ -233,6 +233,12 @@ def test_logits_that_are_not_finite_teach_nothing():
     assert value.isnan() and logits.grad.isnan().any() and torch.equal(loss.transition_matrix, before)
 
 
+def test_it_is_found_without_being_imported_by_name():
+    said = "import cleanest, sys; assert 'torch' not in sys.modules; print(cleanest.torch.NoisyLoss('tvd', classes=3))"
+    ran = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True)
+    assert "NoisyLoss(Tvd(classes=3))" in ran.stdout, ran.stderr
+
+
 def test_mistakes_are_named():
     loss, (logits, labels) = NoisyLoss("tvd", classes=K), batch()
     with pytest.raises(ValueError, match=r"`logits` must be of shape \(N, 4\)"):

@@ -10,6 +10,7 @@ numpy is all that is needed; scikit-learn, torch and tqdm are used where they ar
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from . import methods, noise
@@ -23,13 +24,15 @@ __all__ = ["Audit", "NoisyLabelClassifier", "__version__", "find_label_issues", 
 
 
 def __getattr__(name: str) -> Any:
-    # scikit-learn takes a second to import, which those who only audit need not wait for.
+    # scikit-learn and torch take seconds to import, which those who only audit need not wait for.
     if name == "NoisyLabelClassifier":
         from .classifier import NoisyLabelClassifier
 
         return NoisyLabelClassifier
+    if name == "torch":
+        return importlib.import_module(".torch", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), "NoisyLabelClassifier"])
+    return sorted({*globals(), "NoisyLabelClassifier", "torch"})

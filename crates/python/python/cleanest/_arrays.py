@@ -21,6 +21,14 @@ def is_arrow(given: Any) -> bool:
     return hasattr(given, "__arrow_c_stream__") or hasattr(given, "__arrow_c_array__")
 
 
+def is_empty(given: Any) -> bool:
+    """Whether something is known to hold nothing, such as the last batch of a stream."""
+    try:
+        return len(given) == 0
+    except TypeError:
+        return False
+
+
 def probabilities(given: Any) -> Any:
     """Rows of probabilities: columns of Arrow as they are, anything else as an array of floats."""
     if is_arrow(given):

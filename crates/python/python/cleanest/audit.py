@@ -143,6 +143,8 @@ class Audit:
         ``rows`` are their numbers, by which the issues are named. Parts that are merged need them in the third pass;
         without, the examples are numbered as they come.
         """
+        if _arrays.is_empty(labels):
+            return self
         numbers = None if rows is None else _arrays.integers(rows, "rows")
         self._state.update(_arrays.integers(labels), _arrays.probabilities(pred_probs), numbers)
         return self
