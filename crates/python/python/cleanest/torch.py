@@ -25,7 +25,7 @@ from . import methods
 __all__ = ["NoisyLoss"]
 
 
-class NoisyLoss(torch.nn.Module):
+class NoisyLoss(torch.nn.Module):  # type: ignore[misc, unused-ignore]
     """The mean loss of a batch of logits (N, K) and noisy labels (N), by one of the methods.
 
     Its gradient is the method's own, in closed form. While it is in training mode, each call also learns about the noise,
@@ -131,12 +131,13 @@ class NoisyLoss(torch.nn.Module):
         def total(numbers: NDArray[Any]) -> NDArray[np.float64]:
             summed = torch.as_tensor(numbers, dtype=torch.float64).to(place)
             distributed.all_reduce(summed, group=group)
-            return summed.cpu().numpy()
+            found: NDArray[np.float64] = summed.cpu().numpy()
+            return found
 
         return total
 
 
-class _Given(torch.autograd.Function):
+class _Given(torch.autograd.Function):  # type: ignore[misc, unused-ignore]
     """A loss whose gradient is known already."""
 
     @staticmethod
