@@ -62,7 +62,8 @@ def main() -> None:
     kept, tested = slice(0, 1400), slice(1400, None)
 
     # The counts of TVD are to outlive the first epochs of so small a set.
-    settings = {"prior": 50.0, "keep": 1 - 6 / asked.steps, "weight": 50 * 6 / asked.steps * 10 / 128} if asked.method == "tvd" else {}
+    fade = 6 / asked.steps
+    settings = {"prior": 50.0, "keep": 1 - fade, "weight": 50 * fade * 10 / 128} if asked.method == "tvd" else {}
     criterion = NoisyLoss(asked.method, classes=10, steps=asked.steps, **settings)
     for name, loss in [("cross-entropy", nn.CrossEntropyLoss()), (asked.method, criterion)]:
         model = network().to(asked.device)

@@ -161,8 +161,10 @@ def arrow_forms(labels, p):
     offsets = np.arange(len(p) + 1) * K
     yield "fixed lists", pa.array(labels), fixed
     yield "lists", pa.array(labels.astype(np.int32)), pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), flat)
-    yield "large lists", pa.array(labels.astype(np.uint8)), pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), flat)
-    yield "chunks", pa.chunked_array([labels[:7], labels[7:]]), pa.chunked_array([fixed[:1000], fixed[1000:1000], fixed[1000:]])
+    large = pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), flat)
+    yield "large lists", pa.array(labels.astype(np.uint8)), large
+    chunks = pa.chunked_array([fixed[:1000], fixed[1000:1000], fixed[1000:]])
+    yield "chunks", pa.chunked_array([labels[:7], labels[7:]]), chunks
     yield "a table", pa.array(labels), pa.table({f"c{at}": column for at, column in enumerate(columns)})
     polars = pytest.importorskip("polars")
     yield "polars", polars.Series(labels), polars.Series(p, dtype=polars.Array(polars.Float32, K))

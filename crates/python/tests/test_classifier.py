@@ -111,7 +111,9 @@ def test_a_pickle_and_a_folder_predict_the_same(digits, fitted, tmp_path):
         NoisyLabelClassifier.load(tmp_path)
 
 
-@pytest.mark.parametrize("labels", [np.array([3, 7]), np.array([1.0, 2.0]), np.array([False, True]), np.array(["a", "b"], object)])
+@pytest.mark.parametrize(
+    "labels", [np.array([3, 7]), np.array([1.0, 2.0]), np.array([False, True]), np.array(["a", "b"], object)], ids=str
+)
 def test_classes_keep_their_kind_in_a_folder(labels, tmp_path):
     draw = np.random.default_rng(0)
     side = draw.integers(0, 2, 60)

@@ -12,7 +12,8 @@ import pytest
 import cleanest
 from cleanest import methods, noise
 
-CLASSES = [getattr(methods, name) for name in methods.__all__ if inspect.isclass(getattr(methods, name)) and name != "Method"]
+KINDS = [getattr(methods, name) for name in methods.__all__]
+CLASSES = [kind for kind in KINDS if inspect.isclass(kind) and kind is not methods.Method]
 
 
 def test_noise_has_the_matrix_and_the_rate_of_its_name():
