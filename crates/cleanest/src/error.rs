@@ -40,6 +40,19 @@ pub enum Error {
     #[error("`{}` cannot hold predictions: its name ends in none of .npy, .csv, .parquet", .0.display())]
     Predictions(PathBuf),
 
+    #[error("not the bytes of an audit of this version")]
+    NotAState,
+    #[error("the parts are of pass {found} and pass {expected} of an audit")]
+    OtherPass { expected: usize, found: usize },
+    #[error("the parts are not of one audit: they did not begin with the same state")]
+    OtherAudit,
+    #[error("pass {pass} of the audit saw {seen} examples, expected {}", if *expected == 0 { "some".to_owned() } else { expected.to_string() })]
+    PassSaw { pass: usize, seen: u64, expected: u64 },
+    #[error(
+        "in the last pass the examples of different parts are told apart by their numbers, which are not given"
+    )]
+    Numbering,
+
     #[error("figure `{figure}`: {problem}")]
     Figure { figure: String, problem: String },
     #[error("no key is called `{name}`")]

@@ -28,6 +28,7 @@ mod hint;
 mod image_files;
 pub mod labels;
 mod mapped;
+mod memory;
 mod numbers;
 mod options;
 mod order;

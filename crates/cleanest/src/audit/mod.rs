@@ -3,8 +3,11 @@
 mod examine;
 mod finding;
 mod fix;
+mod issues;
+mod mergeable;
 mod of_run;
 mod passes;
+mod pieces;
 mod record;
 mod score;
 mod suspects;
@@ -13,8 +16,11 @@ mod suspects_parquet;
 pub use examine::{Audit, KnownNoise, Question, Rank};
 pub use finding::{ABSTAINS_BELOW, Finding};
 pub use fix::{Cleaning, Fix};
+pub use issues::{Cut, Filter, Quality, ranked};
+pub use mergeable::{Issue, Mergeable};
 pub use of_run::{audit_run, re_audit};
 pub use passes::Table;
+pub use pieces::{Floats, Integers, Pieces};
 pub use record::{
     AuditRecord, AuditScore, CalibrationRecord, ClassRecord, Confident, Estimate, Intervals, ListSize,
     Posterior, PrecisionAt, Provenance, Suspect,

@@ -1,5 +1,6 @@
 //! Passes over examples that may be larger than memory: many workers, one answer.
 
+use super::pieces::{Floats, Pieces};
 use crate::Error;
 use cleanest_core::audit::{
     Block, Census, Channel, Joint, Probability, Prune, Pruning, Search, Tally, Thresholds,
@@ -31,6 +32,8 @@ pub enum Table<'a> {
         /// Whether rows are divided by their sum.
         renormalize: bool,
     },
+    /// In memory of another program, in pieces.
+    Pieces(&'a Pieces<'a>),
 }
 
 /// Rows of a part of what is in memory.
@@ -49,6 +52,7 @@ impl Table<'_> {
         match self {
             Self::Memory(_, labels) => labels.len(),
             Self::Files { probabilities, .. } => probabilities.rows(),
+            Self::Pieces(pieces) => pieces.rows(),
         }
     }
 
@@ -58,6 +62,7 @@ impl Table<'_> {
         match self {
             Self::Memory(probabilities, _) => probabilities.columns(),
             Self::Files { probabilities, .. } => probabilities.classes().len(),
+            Self::Pieces(pieces) => pieces.classes(),
         }
     }
 
@@ -87,11 +92,13 @@ impl Table<'_> {
     }
 
     /// The second pass of confident learning: the joint, and the examples it cuts. How many those are is only known in the
-    /// end, so a look at some examples says which of the others may be among them, and a few too many are held.
+    /// end, by what `calibrated` makes of the joint, so a look at some examples says which of the others may be among them, and
+    /// a few too many are held.
     pub(super) fn cut(
         &self,
         prune: Prune,
-        (given, thresholds): (&[u64], &Thresholds),
+        thresholds: &Thresholds,
+        calibrated: impl Fn(&Joint) -> Matrix,
     ) -> Result<(Joint, Pruning), Error> {
         // What is found depends on no order, but takes room: a group for each worker, at most four.
         let groups = rayon::current_num_threads().min(4);
@@ -100,17 +107,17 @@ impl Table<'_> {
         let sample = self.sample(&parts);
         if !sample.is_empty() {
             let share = sample.iter().map(ExactSizeIterator::len).sum::<usize>() as f64 / self.rows() as f64;
-            let estimated = self.groups(&sample, groups, &joint)?.joint.calibrated(given);
+            let estimated = calibrated(&self.groups(&sample, groups, &joint)?.joint);
             let some = self.groups(&sample, 1, &|| Pruning::of_sample(prune, &estimated, share))?;
             let all = some.extended(share);
             let fresh = || Search::new(thresholds, all.clone(), classes);
-            if let (joint, Some(pruning)) = self.groups(&parts, groups, &fresh)?.finish(given) {
+            if let (joint, Some(pruning)) = self.groups(&parts, groups, &fresh)?.finish(&calibrated) {
                 return Ok((joint, pruning));
             }
         }
         let joint = self.pass(joint)?.joint;
-        let calibrated = joint.calibrated(given);
-        let pruning = self.groups(&parts, groups, &|| Pruning::new(prune, &calibrated))?;
+        let wrong = calibrated(&joint);
+        let pruning = self.groups(&parts, groups, &|| Pruning::new(prune, &wrong))?;
         Ok((joint, pruning))
     }
 
@@ -131,7 +138,7 @@ impl Table<'_> {
     /// Whether any range of rows can be read like a part.
     fn is_divisible(&self) -> bool {
         match self {
-            Self::Memory(..) => true,
+            Self::Memory(..) | Self::Pieces(_) => true,
             Self::Files { probabilities, .. } => probabilities.is_divisible(),
         }
     }
@@ -147,6 +154,7 @@ impl Table<'_> {
                 (0..rows).step_by(PART).map(|first| first..rows.min(first + PART)).collect()
             }
             Self::Files { probabilities, .. } => probabilities.parts(),
+            Self::Pieces(pieces) => pieces.parts(PART),
         }
     }
 
@@ -179,6 +187,18 @@ impl Table<'_> {
             Self::Memory(probabilities, labels) => {
                 let values = &probabilities.values()[part.start * classes..part.end * classes];
                 state.block(&Block::trusted((values, &labels[part.clone()]), classes, part.start))?;
+            }
+            Self::Pieces(pieces) => {
+                pieces.read_labels(part, &mut scratch.labels);
+                let labels = &scratch.labels[..];
+                match pieces.values(part) {
+                    Floats::F32(values) => {
+                        state.block(&Block::trusted((values, labels), classes, part.start))?;
+                    }
+                    Floats::F64(values) => {
+                        state.block(&Block::trusted((values, labels), classes, part.start))?;
+                    }
+                }
             }
             Self::Files { probabilities, labels, renormalize } => {
                 labels.read(part, &mut scratch.labels)?;
@@ -332,7 +352,8 @@ mod tests {
         let census = table.census(false).unwrap();
         let thresholds = census.thresholds();
         for prune in [Prune::NoiseRate, Prune::Class, Prune::Both] {
-            let (joint, cut) = table.cut(prune, (census.given(), &thresholds)).unwrap();
+            let calibrated = |joint: &Joint| joint.calibrated(census.given());
+            let (joint, cut) = table.cut(prune, &thresholds, calibrated).unwrap();
             let mut plain = Pruning::new(prune, &joint.calibrated(census.given()));
             let block = Block::trusted((probabilities.values(), &labels[..]), 3, 0);
             plain.consider(&block);

@@ -22,6 +22,11 @@ impl Stop {
         Ok(stop)
     }
 
+    /// Asks to stop as this signal would.
+    pub fn ask(&self, signal: i32) {
+        self.signal.store(signal.unsigned_abs() as usize, Ordering::Relaxed);
+    }
+
     /// The signal that asked to stop, if one did.
     #[must_use]
     pub fn signal(&self) -> Option<i32> {

@@ -87,6 +87,24 @@ impl Census {
         self.soft.values_mut().iter_mut().zip(other.soft.values()).for_each(|(a, b)| *a += b);
     }
 
+    /// What was counted of each label, without the soft counts: how many examples have it, and the sum of its
+    /// probabilities over them in whole units, to be taken back by [`Census::from_counts`].
+    #[must_use]
+    pub fn counts(&self) -> (&[u64], &[u128]) {
+        (&self.given, &self.confidence)
+    }
+
+    /// A census that was counted elsewhere.
+    ///
+    /// # Panics
+    /// If there is not a sum for each label.
+    #[must_use]
+    pub fn from_counts(given: Vec<u64>, confidence: Vec<u128>) -> Self {
+        assert_eq!(given.len(), confidence.len(), "a sum for each label");
+        let classes = given.len();
+        Self { given, confidence, soft: Matrix::zeros(classes, classes) }
+    }
+
     /// How many examples have each label.
     #[must_use]
     pub fn given(&self) -> &[u64] {

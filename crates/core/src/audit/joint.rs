@@ -60,6 +60,31 @@ impl Joint {
         self.counts[label * self.classes + label] += count;
     }
 
+    /// Counts that were made elsewhere, row by row.
+    ///
+    /// # Panics
+    /// If they do not fill a square.
+    #[must_use]
+    pub fn from_counts(classes: usize, counts: Vec<u64>) -> Self {
+        assert_eq!(counts.len(), classes * classes, "a count for each label and class");
+        Self { classes, counts }
+    }
+
+    /// Tells the row of each example that counts for another class than its label.
+    pub fn each_confused<P: Probability>(
+        block: &Block<'_, P>,
+        thresholds: &Thresholds,
+        mut tell: impl FnMut(usize, &[P], u32),
+    ) {
+        let thresholds = thresholds.rounded::<P>();
+        for (at, row, label) in block.rows() {
+            let decided = thresholds.decides(row[label as usize]);
+            if !decided && thresholds.confident(row).is_some_and(|class| class != label as usize) {
+                tell(at, row, label);
+            }
+        }
+    }
+
     /// Takes over what another has counted.
     pub fn merge(&mut self, other: &Self) {
         self.counts.iter_mut().zip(&other.counts).for_each(|(a, b)| *a += b);

@@ -50,6 +50,13 @@ impl Pruning {
         Self::with_limits(prune, joint.rows(), |label, class| whole[label * joint.rows() + class] as usize)
     }
 
+    /// How many examples of each label (row) are cut for each class (column): whole numbers with the row sums of the
+    /// joint.
+    #[must_use]
+    pub fn limits(joint: &Matrix) -> Vec<u64> {
+        whole(joint)
+    }
+
     /// Before the joint is known: for a sample of this share of the examples, and a joint estimated from it. Holds more than
     /// are to be expected, by what both may be off.
     #[must_use]

@@ -49,6 +49,12 @@ macro_rules! methods {
                 match self { $(Self::$settings(_) => $name,)+ }
             }
 
+            /// The name of its type, as languages with classes call it.
+            #[must_use]
+            pub fn type_name(&self) -> &'static str {
+                match self { $(Self::$settings(_) => stringify!($settings),)+ }
+            }
+
             /// The key of the table of its settings: the name in snake case.
             #[must_use]
             pub fn key(&self) -> String {

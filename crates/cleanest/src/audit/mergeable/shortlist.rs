@@ -1,0 +1,154 @@
+//! The last pass: the examples that may be cut, no more than will be.
+
+use cleanest_core::audit::{Block, Probability, Prune};
+use std::collections::HashSet;
+
+/// An example whose label is taken for wrong.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Issue {
+    /// Its number.
+    pub row: u64,
+    /// The label it has.
+    pub given: u32,
+    /// The most probable class.
+    pub predicted: u32,
+    /// The probability of its label.
+    pub self_confidence: f64,
+    /// That less the probability of the most probable other class.
+    pub normalized_margin: f64,
+}
+
+/// An example that may be cut.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Candidate {
+    pub(super) key: f64,
+    pub(super) issue: Issue,
+    /// Whether it only takes a place: its label is its most probable class.
+    pub(super) excused: bool,
+}
+
+/// The candidates with the largest keys, up to a number; of equal keys those of the smaller rows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Shortlist {
+    pub(super) label: u32,
+    /// The class that is ahead of the label; none where the least sure are looked for.
+    pub(super) class: Option<u32>,
+    pub(super) limit: u64,
+    pub(super) candidates: Vec<Candidate>,
+}
+
+/// All lists, those of a label side by side.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Shortlists(pub(super) Vec<Shortlist>);
+
+impl Shortlist {
+    fn offer(&mut self, candidate: Candidate) {
+        self.candidates.push(candidate);
+        if self.candidates.len() as u64 >= self.limit + self.limit / 4 + 64 {
+            self.settle();
+        }
+    }
+
+    /// Drops what is not among the best.
+    pub(super) fn settle(&mut self) {
+        let order =
+            |a: &Candidate, b: &Candidate| b.key.total_cmp(&a.key).then(a.issue.row.cmp(&b.issue.row));
+        let limit = self.limit as usize;
+        if self.candidates.len() > limit {
+            self.candidates.select_nth_unstable_by(limit, order);
+            self.candidates.truncate(limit);
+        }
+        self.candidates.sort_unstable_by(order);
+    }
+
+    /// The key that a candidate has to reach; known after [`Shortlist::settle`].
+    fn bar(&self) -> f64 {
+        let full = self.candidates.len() as u64 >= self.limit;
+        self.candidates
+            .get((self.limit as usize).wrapping_sub(1))
+            .filter(|_| full)
+            .map_or(f64::NEG_INFINITY, |c| c.key)
+    }
+}
+
+impl Shortlists {
+    /// Lists for as many examples of each label and class as are to be cut.
+    pub(super) fn new(prune: Prune, limits: &[u64], classes: usize) -> Self {
+        let mut lists = Vec::new();
+        for (label, limits) in limits.chunks(classes).enumerate() {
+            let others = || limits.iter().enumerate().filter(|(class, count)| *class != label && **count > 0);
+            let list = |class, limit| Shortlist { label: label as u32, class, limit, candidates: Vec::new() };
+            if prune != Prune::NoiseRate {
+                lists.push(list(None, others().map(|(_, count)| count).sum()));
+            }
+            if prune != Prune::Class {
+                lists.extend(others().map(|(class, &count)| list(Some(class as u32), count)));
+            }
+        }
+        lists.retain(|list: &Shortlist| list.limit > 0);
+        Self(lists)
+    }
+
+    /// Looks at a block whose examples have these numbers.
+    pub(super) fn consider<P: Probability>(&mut self, block: &Block<'_, P>, number: impl Fn(usize) -> u64) {
+        let mut by_label = vec![Vec::new(); block.classes()];
+        for (at, list) in self.0.iter_mut().enumerate() {
+            list.settle();
+            by_label[list.label as usize].push((at, list.class, list.bar()));
+        }
+        for (at, probabilities, label) in block.rows() {
+            let own = probabilities[label as usize].wide();
+            let key =
+                |class: Option<u32>| class.map_or(-own, |class| probabilities[class as usize].wide() - own);
+            let lists = by_label[label as usize].iter().map(|&(list, class, bar)| (list, key(class), bar));
+            for (list, key, _) in lists.filter(|(_, key, bar)| key >= bar) {
+                let (issue, excused) = looked_at(number(at), probabilities, label);
+                self.0[list].offer(Candidate { key, issue, excused });
+            }
+        }
+    }
+
+    /// Takes over the candidates of another part.
+    pub(super) fn merge(&mut self, other: Option<&Self>) {
+        for (mine, theirs) in self.0.iter_mut().zip(other.into_iter().flat_map(|other| &other.0)) {
+            theirs.candidates.iter().for_each(|&candidate| mine.offer(candidate));
+        }
+    }
+}
+
+/// What is kept of an example, and whether its label is its most probable class.
+fn looked_at<P: Probability>(row: u64, probabilities: &[P], label: u32) -> (Issue, bool) {
+    let own = probabilities[label as usize].wide();
+    let (mut predicted, mut most) = (label, f64::NEG_INFINITY);
+    for (class, p) in probabilities.iter().enumerate().filter(|(class, _)| *class != label as usize) {
+        if p.wide() > most {
+            (predicted, most) = (class as u32, p.wide());
+        }
+    }
+    let excused = most <= own;
+    let predicted = if excused { label } else { predicted };
+    let issue = Issue { row, given: label, predicted, self_confidence: own, normalized_margin: own - most };
+    (issue, excused)
+}
+
+/// What is cut in the end: each example once, the least sure first.
+pub(super) fn issues(lists: Shortlists, prune: Prune) -> Vec<Issue> {
+    let mut sure: HashSet<u64> = HashSet::new();
+    let mut found = Vec::new();
+    for mut list in lists.0 {
+        list.settle();
+        let meant =
+            list.candidates.iter().filter(|candidate| !candidate.excused).map(|candidate| candidate.issue);
+        if prune == Prune::Both && list.class.is_none() {
+            sure.extend(meant.map(|issue| issue.row));
+        } else {
+            found.extend(meant);
+        }
+    }
+    if prune == Prune::Both {
+        found.retain(|issue| sure.contains(&issue.row));
+    }
+    found.sort_by(|a, b| a.self_confidence.total_cmp(&b.self_confidence).then(a.row.cmp(&b.row)));
+    found.dedup_by_key(|issue| issue.row);
+    found
+}
