@@ -6,41 +6,25 @@ use super::kept::{input, keep, probabilities_together};
 use super::memory::Memory;
 use super::metrics::{Line, Metrics};
 use super::observer::{Observer, Progress};
+use super::outcome::{Outcome, refuse_not_finite, shortened};
 use super::passes::Architect;
 use super::share::Share;
 use super::stop::Stop;
 use crate::Error;
 use crate::experiment::{Config, Prepared};
-use crate::run::{RunFolder, Score};
-use cleanest_core::estimate::{Posteriors, frequencies, soft_confusion};
+use crate::run::RunFolder;
+use cleanest_core::estimate::Posteriors;
 use cleanest_core::methods::{Alone, Batch, Choice, Method, Task};
 use cleanest_core::noise::Transition;
 use cleanest_core::{Matrix, stats};
 use cleanest_data::{BatchSettings, Batches, Dataset, Standardization};
 use cleanest_engine::peers::Group;
-use cleanest_engine::{Device, Kept, Mode, Network, Parameters, Schedule};
+use cleanest_engine::{Device, Kept, Mode, Network, Schedule};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Lines of `metrics.jsonl` between two evaluations.
 const LINES_BETWEEN: u64 = 5;
-
-/// What a finished run found.
-#[derive(Clone, Debug)]
-pub struct Outcome {
-    /// The network.
-    pub model: Parameters,
-    /// p(true class | x) of the training set, by the network after the last step.
-    pub probabilities: Matrix,
-    /// The mean of what each training example got while it was trained on, in the second half of the steps.
-    pub running_mean: Matrix,
-    /// The noise: as the method models it, or as its classifier implies it.
-    pub transition: Transition,
-    /// How well it did.
-    pub score: Score,
-    /// Whether the first stage was trained by another run.
-    pub first_stage_taken: bool,
-}
 
 /// Trains a run to its end, from its last checkpoint if it has one.
 pub fn train(
@@ -334,35 +318,14 @@ impl<'a> Trainer<'a> {
     fn outcome(mut self) -> Result<Outcome, Error> {
         let model = self.network.parameters()?;
         refuse_not_finite(&model, self.total())?;
-        let train = &self.data.train;
-        let probabilities = self.probabilities((train, self.kept.0))?;
-        let seen = Posteriors::new(&probabilities, train.labels().indices())?;
-        let counted = frequencies(soft_confusion(&seen));
-        let counts = self.choice.counts_at_the_end();
-        let transition = self.method.transition().filter(|_| !counts).unwrap_or(counted);
-        let transition = transition.with_names(train.labels().classes().names().to_vec())?;
-        let true_classes: Vec<f64> = (0..transition.classes())
-            .map(|class| probabilities.iter_rows().map(|row| row[class]).sum())
-            .collect();
-        let wrong = |clean: &Vec<u32>| {
-            let wrong =
-                clean.iter().zip(train.labels().indices()).filter(|(clean, given)| clean != given).count();
-            wrong as f64 / clean.len().max(1) as f64
-        };
-        let score = Score {
-            accuracy: self.position.accuracy,
-            best_accuracy: self.position.best.map(|best| best.0),
-            best_step: self.position.best.map(|best| best.1),
-            noise_rate: Some(transition.noise_rate_for(&true_classes)?),
-            true_noise_rate: self.data.clean.as_ref().map(wrong),
-            average_tv: self.data.truth.as_ref().map(|truth| transition.average_tv(truth)).transpose()?,
-        };
-        let running_mean = self.memory.mean(&probabilities);
+        let probabilities = self.probabilities((&self.data.train, self.kept.0))?;
         if self.method.stages() == 1 {
             self.share(probabilities.clone())?;
         }
-        let first_stage_taken = self.first_stage_taken;
-        Ok(Outcome { model, probabilities, running_mean, transition, score, first_stage_taken })
+        let learnt = self.method.transition().filter(|_| !self.choice.counts_at_the_end());
+        let outcome =
+            Outcome::new(self.data, (model, probabilities), learnt, (&self.memory, &self.position))?;
+        Ok(Outcome { first_stage_taken: self.first_stage_taken, ..outcome })
     }
 }
 
@@ -382,16 +345,4 @@ fn batches(config: &Config, data: &Prepared, peers: &dyn Group) -> BatchSettings
 /// The seed of the network of a stage.
 fn stage_seed(seed: u64, stage: usize) -> u64 {
     seed.wrapping_add((stage as u64) << 32)
-}
-
-fn refuse_not_finite(parameters: &Parameters, step: u64) -> Result<(), Error> {
-    let broken = parameters.iter().find(|(_, tensor)| tensor.values.iter().any(|value| !value.is_finite()));
-    broken.map_or(Ok(()), |(name, _)| Err(Error::NotFiniteParameter { name: name.to_owned(), step }))
-}
-
-/// The first rows of a batch, for a message.
-fn shortened(rows: &[u32]) -> String {
-    let first: Vec<String> = rows.iter().take(8).map(u32::to_string).collect();
-    let more = if rows.len() > 8 { format!(", ... ({} in all)", rows.len()) } else { String::new() };
-    first.join(", ") + &more
 }
