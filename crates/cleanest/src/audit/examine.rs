@@ -1,7 +1,7 @@
 //! The audit itself: from probabilities and labels to what is wrong with them.
 
 use super::finding::{CloserPass, Finding, FindingPass, RankPass};
-use super::passes::{JointPass, Table, TallyPass};
+use super::passes::{Table, TallyPass};
 use super::record::{
     AuditRecord, ClassRecord, Confident, Estimate, Intervals, ListSize, Posterior, Provenance,
 };
@@ -147,13 +147,10 @@ impl Question {
     }
 
     fn by_confident_learning(&self, table: &Table<'_>) -> Result<Audit, Error> {
-        let classes = table.classes();
         let census = table.census(false)?;
         let thresholds = census.thresholds();
-        let fresh = || JointPass { joint: Joint::new(classes), thresholds: &thresholds };
-        let counted = table.pass(fresh)?.joint;
+        let (counted, cut) = table.cut(self.prune, (census.given(), &thresholds))?;
         let joint = counted.calibrated(census.given());
-        let cut = table.prune(self.prune, &joint)?;
         let (mut noise, inverse) = counted.noise(census.given());
         if let Some(known) = &self.noise {
             noise = known.transition.clone();

@@ -2,7 +2,7 @@
 
 use super::passes::{Pass, Table};
 use crate::Error;
-use cleanest_core::audit::{Best, Block, Joint, Pick, Probability, Prune, Thresholds};
+use cleanest_core::audit::{Best, Block, Joint, Pick, Probability, Prune, Pruning, Thresholds};
 use cleanest_core::{Error as Problem, Matrix};
 
 /// Which examples are taken for wrongly labeled, from probabilities of the labels as they are.
@@ -70,7 +70,6 @@ impl Quality {
 impl Filter {
     /// The rows of the examples that are taken for wrongly labeled, in order.
     pub fn rows(self, table: &Table<'_>, cut: &Cut) -> Result<Vec<usize>, Error> {
-        let classes = table.classes();
         let census = table.census(false)?;
         let thresholds = census.thresholds();
         let confused = || table.pass(|| Confused { thresholds: &thresholds, rows: Vec::new() });
@@ -85,14 +84,17 @@ impl Filter {
                 Ok(rows)
             }
             Self::Prune(prune) => {
-                let joint = if let Some(joint) = &cut.joint {
-                    joint.clone()
-                } else {
-                    let fresh =
-                        || super::passes::JointPass { joint: Joint::new(classes), thresholds: &thresholds };
-                    table.pass(fresh)?.joint.calibrated(census.given())
-                };
-                Ok(table.prune(prune, &cut.apply(joint, census.given()))?.rows())
+                let given = census.given();
+                if let Some(joint) = &cut.joint {
+                    return Ok(table.cut_by(prune, &cut.apply(joint.clone(), given))?.rows());
+                }
+                let (joint, found) = table.cut(prune, (given, &thresholds))?;
+                let joint = joint.calibrated(given);
+                let wanted = cut.apply(joint.clone(), given);
+                if Pruning::limits(&wanted) == Pruning::limits(&joint) {
+                    return Ok(found.rows());
+                }
+                Ok(table.cut_by(prune, &wanted)?.rows())
             }
         }
     }

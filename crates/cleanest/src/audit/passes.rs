@@ -2,7 +2,9 @@
 
 use super::pieces::{Floats, Pieces};
 use crate::Error;
-use cleanest_core::audit::{Block, Census, Channel, Joint, Probability, Prune, Pruning, Tally, Thresholds};
+use cleanest_core::audit::{
+    Block, Census, Channel, Joint, Probability, Prune, Pruning, Search, Tally, Thresholds,
+};
 use cleanest_core::{Error as Problem, Matrix};
 use cleanest_data::probabilities::{GivenLabels, Probabilities, Values};
 use rayon::prelude::*;
@@ -36,8 +38,10 @@ pub enum Table<'a> {
 
 /// Rows of a part of what is in memory.
 const PART: usize = 1 << 14;
-/// One part in so many is looked at first, where there are enough.
+/// One example in so many is looked at first.
 const SAMPLE: usize = 32;
+/// Examples there must be for each pair of classes before that is worth it.
+const FOR_SAMPLE: usize = 256;
 /// Numbers that the states of all groups together may hold.
 const STATES: usize = 1 << 22;
 
@@ -80,35 +84,67 @@ impl Table<'_> {
         rows: &[usize],
         fresh: impl Fn() -> S + Sync,
     ) -> Result<S, Error> {
-        let divisible = match self {
-            Self::Memory(..) | Self::Pieces(_) => true,
-            Self::Files { probabilities, .. } => probabilities.is_divisible(),
-        };
-        if divisible && rows.len() < self.rows() / 64 {
+        if self.is_divisible() && rows.len() < self.rows() / 64 {
             let each: Vec<_> = rows.iter().map(|&row| row..row + 1).collect();
             return self.groups(&each, self.usual_groups(), &fresh);
         }
         self.pass(fresh)
     }
 
-    /// The examples that confident learning cuts. What is found depends on no order, but takes room: a group for each
-    /// worker, at most four.
-    pub(super) fn prune(&self, prune: Prune, joint: &Matrix) -> Result<Pruning, Error> {
+    /// The second pass of confident learning: the joint, and the examples it cuts. How many those are is only known in the
+    /// end, so a look at some examples says which of the others may be among them, and a few too many are held.
+    pub(super) fn cut(
+        &self,
+        prune: Prune,
+        (given, thresholds): (&[u64], &Thresholds),
+    ) -> Result<(Joint, Pruning), Error> {
+        // What is found depends on no order, but takes room: a group for each worker, at most four.
         let groups = rayon::current_num_threads().min(4);
-        let fresh = || Pruning::new(prune, joint);
-        let parts = self.parts();
-        if parts.len() >= 4 * SAMPLE {
-            // A look at some examples says which of the others cannot be among the worst.
-            let some: Vec<_> = parts.iter().step_by(SAMPLE).cloned().collect();
-            let share = some.iter().map(ExactSizeIterator::len).sum::<usize>() as f64 / self.rows() as f64;
-            let mut sample = self.groups(&some, 1, &|| Pruning::of_sample(prune, joint, share))?;
-            let primed = fresh().primed(&mut sample);
-            let found = self.groups(&parts, groups, &|| primed.clone())?;
-            if !found.is_short() {
-                return Ok(found);
+        let (parts, classes) = (self.parts(), self.classes());
+        let joint = || JointPass { joint: Joint::new(classes), thresholds };
+        let sample = self.sample(&parts);
+        if !sample.is_empty() {
+            let share = sample.iter().map(ExactSizeIterator::len).sum::<usize>() as f64 / self.rows() as f64;
+            let estimated = self.groups(&sample, groups, &joint)?.joint.calibrated(given);
+            let some = self.groups(&sample, 1, &|| Pruning::of_sample(prune, &estimated, share))?;
+            let all = some.extended(share);
+            let fresh = || Search::new(thresholds, all.clone(), classes);
+            if let (joint, Some(pruning)) = self.groups(&parts, groups, &fresh)?.finish(given) {
+                return Ok((joint, pruning));
             }
         }
-        self.groups(&parts, groups, &fresh)
+        let joint = self.pass(joint)?.joint;
+        let calibrated = joint.calibrated(given);
+        let pruning = self.groups(&parts, groups, &|| Pruning::new(prune, &calibrated))?;
+        Ok((joint, pruning))
+    }
+
+    /// The examples that a joint cuts which is known already.
+    pub(super) fn cut_by(&self, prune: Prune, joint: &Matrix) -> Result<Pruning, Error> {
+        let groups = rayon::current_num_threads().min(4);
+        self.groups(&self.parts(), groups, &|| Pruning::new(prune, joint))
+    }
+
+    /// Examples from all over the table, some of each part or, where those cannot be divided, some parts; none where there
+    /// are too few for it to be worth a look.
+    fn sample(&self, parts: &[Range<usize>]) -> Vec<Range<usize>> {
+        if self.rows() < FOR_SAMPLE * self.classes().pow(2) {
+            return Vec::new();
+        }
+        if self.is_divisible() {
+            let some = parts.iter().map(|part| part.start..part.start + part.len() / SAMPLE);
+            return some.filter(|some| !some.is_empty()).collect();
+        }
+        let enough = parts.len() >= 4 * SAMPLE;
+        parts.iter().step_by(SAMPLE).filter(|_| enough).cloned().collect()
+    }
+
+    /// Whether any range of rows can be read like a part.
+    fn is_divisible(&self) -> bool {
+        match self {
+            Self::Memory(..) | Self::Pieces(_) => true,
+            Self::Files { probabilities, .. } => probabilities.is_divisible(),
+        }
     }
 
     fn usual_groups(&self) -> usize {
@@ -251,6 +287,17 @@ impl Pass for JointPass<'_> {
     }
 }
 
+impl Pass for Search<'_> {
+    fn block<P: Probability>(&mut self, block: &Block<'_, P>) -> Result<(), Problem> {
+        self.count(block);
+        Ok(())
+    }
+
+    fn merge(&mut self, next: Self) {
+        self.merge(next);
+    }
+}
+
 impl Pass for Pruning {
     fn block<P: Probability>(&mut self, block: &Block<'_, P>) -> Result<(), Problem> {
         self.consider(block);
@@ -275,5 +322,50 @@ impl Pass for TallyPass<'_> {
 
     fn merge(&mut self, next: Self) {
         self.tally.merge(&next.tally);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cleanest_core::random::Stream;
+
+    /// Rows of three classes, a fifth of whose labels moved on; sorted by label, as many tables are.
+    fn example(rows: usize) -> (Matrix, Vec<u32>) {
+        let mut stream = Stream::new(7, "test", 0);
+        let mut examples: Vec<(u32, [f64; 3])> = (0..rows)
+            .map(|_| {
+                let class = stream.below(3);
+                let mut row = [0; 3].map(|_| stream.normal().exp());
+                row[class] *= 15.0;
+                let sum: f64 = row.iter().sum();
+                let moved = usize::from(stream.uniform() < 0.2);
+                (((class + moved) % 3) as u32, row.map(|p| p / sum))
+            })
+            .collect();
+        examples.sort_by_key(|example| example.0);
+        let values = examples.iter().flat_map(|example| example.1).collect();
+        (Matrix::from_vec(3, values), examples.iter().map(|example| example.0).collect())
+    }
+
+    #[test]
+    fn a_search_that_begins_with_a_sample_finds_what_one_without_does() {
+        let (probabilities, labels) = example(60_000);
+        let table = Table::Memory(&probabilities, &labels);
+        assert!(!table.sample(&table.parts()).is_empty());
+        let census = table.census(false).unwrap();
+        let thresholds = census.thresholds();
+        for prune in [Prune::NoiseRate, Prune::Class, Prune::Both] {
+            let (joint, cut) = table.cut(prune, (census.given(), &thresholds)).unwrap();
+            let mut plain = Pruning::new(prune, &joint.calibrated(census.given()));
+            let block = Block::trusted((probabilities.values(), &labels[..]), 3, 0);
+            plain.consider(&block);
+            let mut counted = Joint::new(3);
+            counted.count(&block, &thresholds);
+            assert_eq!(joint, counted);
+            let found = cut.rows();
+            assert!(found.len() > 5000, "{prune:?} found {}", found.len());
+            assert_eq!(found, plain.rows(), "{prune:?}");
+        }
     }
 }

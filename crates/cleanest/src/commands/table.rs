@@ -1,7 +1,7 @@
 //! `cleanest table`: many runs as the tables of a paper.
 
 use clap::ValueEnum;
-use cleanest::report::table::{self, Metric, Verdict, gather, tables};
+use cleanest::report::table::{self, Metric, Verdict, Whose, gather, tables};
 use std::io::Write as _;
 use std::path::PathBuf;
 
@@ -78,13 +78,17 @@ fn sum_up(table: &table::Table) {
         .collect();
     let count = |is: fn(&Option<Verdict>) -> bool| verdicts.iter().filter(|verdict| is(verdict)).count();
     eprintln!(
-        "{}, {}, {}: {} within, {} better, {} worse; without a deviation {} no worse, {} behind; {} not known",
+        "{}, {}, {}: {} within, {} better, {} worse; by our own deviations {} within, {} better, {} worse; without any \
+        {} no worse, {} behind; {} not known",
         table.data,
         table.model,
         table.metric.title(),
-        count(|verdict| *verdict == Some(Verdict::Within)),
-        count(|verdict| *verdict == Some(Verdict::Better)),
-        count(|verdict| *verdict == Some(Verdict::Worse)),
+        count(|verdict| *verdict == Some(Verdict::Within(Whose::Theirs))),
+        count(|verdict| *verdict == Some(Verdict::Better(Whose::Theirs))),
+        count(|verdict| *verdict == Some(Verdict::Worse(Whose::Theirs))),
+        count(|verdict| *verdict == Some(Verdict::Within(Whose::Ours))),
+        count(|verdict| *verdict == Some(Verdict::Better(Whose::Ours))),
+        count(|verdict| *verdict == Some(Verdict::Worse(Whose::Ours))),
         count(|verdict| *verdict == Some(Verdict::NoWorse)),
         count(|verdict| matches!(verdict, Some(Verdict::Behind(_)))),
         count(Option::is_none),

@@ -87,6 +87,16 @@ impl Best {
         self.bar
     }
 
+    /// Asks for fewer from now on; says whether the best so many are known, which they are not where more would be needed.
+    pub fn shorten(&mut self, limit: usize) -> bool {
+        let known = limit <= self.limit && limit <= self.picks.len();
+        if known {
+            self.limit = limit;
+            self.cut();
+        }
+        known
+    }
+
     /// Drops what is not among the best so far, so that the bar is as high as it can be.
     pub fn settle(&mut self) {
         self.cut();
@@ -127,7 +137,9 @@ impl Best {
 
     /// Drops what cannot be among the best any more.
     fn cut(&mut self) {
-        if self.limit > 0 && self.picks.len() > self.limit {
+        if self.limit == 0 {
+            self.picks.clear();
+        } else if self.picks.len() > self.limit {
             self.picks.select_nth_unstable_by(self.limit - 1, order);
             self.picks.truncate(self.limit);
             self.bar = self.picks[self.limit - 1].key;

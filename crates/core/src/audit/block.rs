@@ -5,6 +5,9 @@ use crate::Error;
 /// How far the probabilities of an example may be from summing to 1.
 pub const TOLERANCE: f64 = 0.01;
 
+/// What the probabilities of an example sum to at most, with room for the rounding of the sum.
+pub(super) const MOST: f64 = 1.0 + TOLERANCE + 1e-3;
+
 /// A number of a table of probabilities.
 pub trait Probability: Copy + Send + Sync + PartialOrd + std::ops::Add<Output = Self> + 'static {
     /// Nothing.

@@ -1,6 +1,6 @@
 //! The first pass: how many examples have each label, and how sure the model is of them.
 
-use super::block::{TOLERANCE, check};
+use super::block::{MOST, check};
 use super::{Block, Probability};
 use crate::{Error, Matrix};
 
@@ -139,10 +139,7 @@ impl Thresholds {
     /// The thresholds as the probabilities of a block are compared with them.
     pub(super) fn rounded<P: Probability>(&self) -> Rounded<P> {
         let least = self.0.iter().copied().fold(f64::INFINITY, f64::min);
-        Rounded {
-            each: self.0.iter().map(|&threshold| P::at_least(threshold)).collect(),
-            left: 1.0 + TOLERANCE - least,
-        }
+        Rounded { each: self.0.iter().map(|&threshold| P::at_least(threshold)).collect(), left: MOST - least }
     }
 }
 
@@ -158,6 +155,16 @@ impl<P: Probability> Rounded<P> {
     #[inline]
     pub(super) fn decides(&self, own: P) -> bool {
         own.wide() > self.left
+    }
+
+    /// An example that is surer of its label than this counts for its label or for nothing.
+    pub(super) fn left(&self) -> f64 {
+        self.left
+    }
+
+    /// The threshold of a class.
+    pub(super) fn of(&self, class: usize) -> P {
+        self.each[class]
     }
 
     /// Whether a probability reaches the threshold of a class.
@@ -180,7 +187,7 @@ impl<P: Probability> Rounded<P> {
     }
 
     #[cold]
-    fn confident_otherwise(&self, row: &[P]) -> Option<usize> {
+    pub(super) fn confident_otherwise(&self, row: &[P]) -> Option<usize> {
         let reached = row.iter().enumerate().filter(|(class, p)| self.reaches(*class, **p));
         let further =
             |best: (usize, P), next: (usize, &P)| if *next.1 > best.1 { (next.0, *next.1) } else { best };

@@ -2,6 +2,7 @@
 //!
 //! Northcutt, Jiang and Chuang, "Confident learning: estimating uncertainty in dataset labels", JAIR 2021.
 
+use super::census::Rounded;
 use super::{Block, Probability, Thresholds};
 use crate::Matrix;
 use crate::noise::Transition;
@@ -23,15 +24,18 @@ impl Joint {
     /// Counts a block.
     pub fn count<P: Probability>(&mut self, block: &Block<'_, P>, thresholds: &Thresholds) {
         let thresholds = thresholds.rounded::<P>();
-        for (_, row, label) in block.rows() {
-            let label = label as usize;
-            let counts = &mut self.counts[label * self.classes..(label + 1) * self.classes];
-            // Most examples: it is their label or nothing.
-            if thresholds.decides(row[label]) {
-                counts[label] += u64::from(thresholds.reaches(label, row[label]));
-            } else if let Some(class) = thresholds.confident(row) {
-                counts[class] += 1;
-            }
+        block.rows().for_each(|(_, row, label)| self.count_one(row, label as usize, &thresholds));
+    }
+
+    /// Counts an example.
+    #[inline]
+    pub(super) fn count_one<P: Probability>(&mut self, row: &[P], label: usize, thresholds: &Rounded<P>) {
+        let counts = &mut self.counts[label * self.classes..(label + 1) * self.classes];
+        // Most examples: it is their label or nothing.
+        if thresholds.decides(row[label]) {
+            counts[label] += u64::from(thresholds.reaches(label, row[label]));
+        } else if let Some(class) = thresholds.confident(row) {
+            counts[class] += 1;
         }
     }
 
@@ -58,6 +62,27 @@ impl Joint {
                 tell(at, row, label);
             }
         }
+    }
+
+    /// Counts an example whose most probable class was looked for already.
+    #[inline]
+    pub(super) fn count_top<P: Probability>(
+        &mut self,
+        (top, most): (usize, P),
+        (row, label): (&[P], usize),
+        thresholds: &Rounded<P>,
+    ) {
+        if thresholds.reaches(top, most) {
+            self.counts[label * self.classes + top] += 1;
+        } else if !thresholds.decides(row[label]) {
+            let class = thresholds.confident_otherwise(row);
+            class.into_iter().for_each(|class| self.counts[label * self.classes + class] += 1);
+        }
+    }
+
+    /// Counts so many examples whose label is confidently right.
+    pub(super) fn count_right(&mut self, label: usize, count: u64) {
+        self.counts[label * self.classes + label] += count;
     }
 
     /// Takes over what another has counted.

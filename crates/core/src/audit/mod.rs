@@ -12,8 +12,10 @@ mod block;
 mod census;
 mod channel;
 mod joint;
+mod label_lists;
 mod prune;
 mod score;
+mod search;
 mod tally;
 mod temperature;
 
@@ -24,5 +26,6 @@ pub use channel::{Channel, Undo, Verdict};
 pub use joint::Joint;
 pub use prune::{Prune, Pruning};
 pub use score::{average_precision, precision_at};
+pub use search::Search;
 pub use tally::{Counted, MODEL_ERROR, Tally};
 pub use temperature::{Calibrated, calibrated, calibrated_to, sharpened};

@@ -2,7 +2,7 @@
 //!
 //! Northcutt, Jiang and Chuang, "Confident learning: estimating uncertainty in dataset labels", JAIR 2021.
 
-use super::block::TOLERANCE;
+use super::label_lists::{LabelLists, Marks};
 use super::{Best, Block, Pick, Probability};
 use crate::{Error, Matrix};
 use serde::{Deserialize, Serialize};
@@ -33,27 +33,13 @@ impl std::str::FromStr for Prune {
     }
 }
 
-/// The third pass: how many examples to cut is known, now which.
+/// By how many deviations more examples of a sample are held than are expected: its joint and its worst are both off.
+const DEVIATIONS: f64 = 4.0;
+
+/// Which examples are cut. How many is known once the joint is; a search may begin before ([`Pruning::of_sample`]).
 #[derive(Clone, Debug)]
 pub struct Pruning {
-    labels: Vec<LabelPruning>,
-}
-
-/// What is cut of the examples of one label.
-#[derive(Clone, Debug)]
-struct LabelPruning {
-    /// The least sure of their label.
-    least_sure: Option<Best>,
-    /// For each other class, those for which it is ahead of the label by most.
-    ahead: Option<Vec<(usize, Best)>>,
-    /// Which of these lists is that of a class, and its bar, which is infinite where there is none.
-    places: Vec<u32>,
-    bars: Vec<f64>,
-    /// The class with the lowest bar.
-    likeliest: usize,
-    lowest_bar: f64,
-    /// An example that is at least so sure of its label is on no list but that of the likeliest class.
-    safe: f64,
+    labels: Vec<LabelLists>,
 }
 
 impl Pruning {
@@ -71,71 +57,36 @@ impl Pruning {
         whole(joint)
     }
 
-    /// For a sample of this share of the examples: a few more than are to be expected there.
+    /// Before the joint is known: for a sample of this share of the examples, and a joint estimated from it. Holds more than
+    /// are to be expected, by what both may be off.
     #[must_use]
     pub fn of_sample(prune: Prune, joint: &Matrix, share: f64) -> Self {
-        // Four deviations of a count.
-        let more = |label, class| {
+        let most = |label, class| {
             let expected = share * joint[(label, class)];
-            (expected + 4.0 * expected.sqrt()) as usize + 8
+            (expected + DEVIATIONS * expected.sqrt()) as usize + 8
         };
-        Self::with_limits(prune, joint.rows(), more)
+        Self::with_limits(prune, joint.rows(), most)
     }
 
-    /// The same search, told by a sample what need not be looked at. If the sample was a bad one, the result
-    /// [is short](Self::is_short).
+    /// The same search among all examples, which holds what the sample found to be near enough to the worst.
     #[must_use]
-    pub fn primed(mut self, sample: &mut Self) -> Self {
-        let prime = |best: &mut Best, sample: &mut Best| {
-            sample.settle();
-            let bar = if sample.is_short() { f64::NEG_INFINITY } else { sample.bar() };
-            *best = Best::above(best.limit(), bar);
-        };
-        for (mine, seen) in self.labels.iter_mut().zip(&mut sample.labels) {
-            if let (Some(mine), Some(seen)) = (&mut mine.least_sure, &mut seen.least_sure) {
-                prime(mine, seen);
-            }
-            for (class, best) in mine.ahead.iter_mut().flatten() {
-                let found = seen.ahead.iter_mut().flatten().find(|(other, _)| other == class);
-                found.into_iter().for_each(|(_, seen)| prime(best, seen));
-            }
-            mine.raise();
-        }
+    pub fn extended(mut self, share: f64) -> Self {
+        self.labels.iter_mut().for_each(|lists| lists.extend(share));
         self
     }
 
-    /// Whether fewer were found than the joint asks for.
+    /// Now that the joint is known, as many as it says are wrong; nothing if the sample was a bad one and fewer were held.
     #[must_use]
-    pub fn is_short(&self) -> bool {
-        let short = |label: &LabelPruning| {
-            let mut lists = label.ahead.iter().flatten().map(|list| &list.1).chain(&label.least_sure);
-            lists.any(Best::is_short)
-        };
-        self.labels.iter().any(short)
+    pub fn exactly(mut self, joint: &Matrix) -> Option<Self> {
+        let (classes, whole) = (joint.rows(), whole(joint));
+        let limit = |label: usize, class: usize| whole[label * classes + class] as usize;
+        let mut labels = self.labels.iter_mut().enumerate();
+        labels.all(|(label, lists)| lists.shorten(|class| limit(label, class))).then_some(self)
     }
 
     fn with_limits(prune: Prune, classes: usize, limit: impl Fn(usize, usize) -> usize) -> Self {
-        let label = |label: usize| {
-            let others = || {
-                (0..classes)
-                    .map(|class| (class, limit(label, class)))
-                    .filter(move |(class, count)| *class != label && *count > 0)
-            };
-            LabelPruning {
-                least_sure: (prune != Prune::NoiseRate)
-                    .then(|| Best::new(others().map(|other| other.1).sum())),
-                ahead: (prune != Prune::Class)
-                    .then(|| others().map(|(class, count)| (class, Best::new(count))).collect()),
-                places: vec![0; classes],
-                bars: vec![f64::INFINITY; classes],
-                likeliest: label,
-                lowest_bar: f64::INFINITY,
-                safe: f64::INFINITY,
-            }
-        };
-        let mut labels: Vec<LabelPruning> = (0..classes).map(label).collect();
-        labels.iter_mut().for_each(LabelPruning::raise);
-        Self { labels }
+        let lists = |label| LabelLists::new(prune, (label, classes), |class| limit(label, class));
+        Self { labels: (0..classes).map(lists).collect() }
     }
 
     /// Looks at a block.
@@ -153,16 +104,36 @@ impl Pruning {
         }
     }
 
+    /// What decides whether an example of a label is on any list: one that is at least so sure of it is on none but that
+    /// of a class, and there only if the class is ahead by so much.
+    pub(super) fn quick(&self, label: usize) -> (f64, usize, f64) {
+        let label = &self.labels[label];
+        (label.safe, label.likeliest, label.lowest_bar)
+    }
+
+    /// By how much each class must be ahead of a label to be on its list.
+    pub(super) fn bars(&self, label: usize) -> &[f64] {
+        &self.labels[label].bars
+    }
+
+    /// Whether an example may be on a list because no class is sure.
+    pub(super) fn by_sureness(&self) -> bool {
+        self.labels.first().is_some_and(|label| label.least_sure.is_some())
+    }
+
+    /// Looks at an example; says whether a bar was raised.
+    pub(super) fn consider_one<P: Probability>(
+        &mut self,
+        row: usize,
+        probabilities: &[P],
+        label: usize,
+    ) -> bool {
+        self.labels[label].consider(row, probabilities, label)
+    }
+
     /// Takes over what another has found.
     pub fn merge(&mut self, other: Self) {
-        for (mine, theirs) in self.labels.iter_mut().zip(other.labels) {
-            if let (Some(mine), Some(theirs)) = (&mut mine.least_sure, theirs.least_sure) {
-                mine.merge(theirs);
-            }
-            if let (Some(mine), Some(theirs)) = (&mut mine.ahead, theirs.ahead) {
-                mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| mine.1.merge(theirs.1));
-            }
-        }
+        self.labels.iter_mut().zip(other.labels).for_each(|(mine, theirs)| mine.merge(theirs));
     }
 
     /// Tells each example that is cut once, with the probability of its label noted, in no order. Those whose most
@@ -196,73 +167,6 @@ impl Pruning {
         self.each_cut(|pick| rows.push(pick.row()));
         rows.sort_unstable();
         rows
-    }
-}
-
-impl LabelPruning {
-    fn consider<P: Probability>(&mut self, row: usize, probabilities: &[P], label: usize) {
-        let own = probabilities[label].wide();
-        // Whether no other class is ahead of the label; where one is, that is known at once.
-        let excused = |ahead: bool| !ahead && probabilities.iter().all(|p| p.wide() <= own);
-        let mut raised = false;
-        if let Some(best) = self.least_sure.as_mut().filter(|best| -own >= best.bar()) {
-            raised |= best.offer(Pick::new(-own, row, excused(false)).noting(own as f32));
-        }
-        if let Some(lists) = &mut self.ahead {
-            let classes =
-                if own < self.safe { 0..probabilities.len() } else { self.likeliest..self.likeliest + 1 };
-            let rest = probabilities[classes.clone()].iter().zip(&self.bars[classes.clone()]);
-            for (class, (p, bar)) in classes.zip(rest) {
-                let margin = p.wide() - own;
-                if margin >= *bar {
-                    let best = &mut lists[self.places[class] as usize].1;
-                    raised |= best.offer(Pick::new(margin, row, excused(margin > 0.0)).noting(own as f32));
-                }
-            }
-        }
-        if raised {
-            self.raise();
-        }
-    }
-
-    /// Takes note of how high the bars are. An example can be so sure of its label that it is on none of the lists: no
-    /// class can be ahead by more than what is left over.
-    fn raise(&mut self) {
-        for (place, (class, best)) in self.ahead.iter().flatten().enumerate() {
-            self.places[*class] = place as u32;
-            self.bars[*class] = best.bar();
-        }
-        let safe = |bars: f64| ((1.0 + TOLERANCE - bars) / 2.0).next_up();
-        let lowest = |skipped: Option<usize>| {
-            let others = (0..self.bars.len()).filter(|class| Some(*class) != skipped);
-            others.min_by(|&a, &b| self.bars[a].total_cmp(&self.bars[b])).unwrap_or_default()
-        };
-        let likeliest = lowest(None);
-        // An example that is as good as the worst on a list may still come before it.
-        let by_sureness = self.least_sure.as_ref().map_or(0.0, |best| (-best.bar()).next_up());
-        self.safe = by_sureness.max(safe(self.bars[lowest(Some(likeliest))]));
-        (self.likeliest, self.lowest_bar) = (likeliest, self.bars[likeliest]);
-    }
-}
-
-/// A bit for each row.
-#[derive(Default)]
-struct Marks(Vec<u64>);
-
-impl Marks {
-    /// Marks a row; says whether it was not marked before.
-    fn mark(&mut self, row: usize) -> bool {
-        let (word, bit) = (row / 64, 1 << (row % 64));
-        if word >= self.0.len() {
-            self.0.resize((word + 1).max(2 * self.0.len()), 0);
-        }
-        let fresh = self.0[word] & bit == 0;
-        self.0[word] |= bit;
-        fresh
-    }
-
-    fn has(&self, row: usize) -> bool {
-        self.0.get(row / 64).is_some_and(|word| word >> (row % 64) & 1 == 1)
     }
 }
 
@@ -344,19 +248,19 @@ mod tests {
             let mut counts = Joint::new(classes);
             counts.count(&block, &census.thresholds());
             let joint = counts.calibrated(census.given());
+            let sample = Block::trusted((&probabilities[..600 * classes], &labels[..600]), classes, 0);
+            let mut some = Joint::new(classes);
+            some.count(&sample, &census.thresholds());
+            let estimated = some.calibrated(census.given());
             for prune in [Prune::NoiseRate, Prune::Class, Prune::Both] {
                 let expected = by_definition(prune, &block, &joint);
                 assert!(expected.len() > 50, "{prune:?} finds something");
-                let mut sample = Pruning::of_sample(prune, &joint, 0.2);
-                sample.consider(&Block::trusted(
-                    (&probabilities[..600 * classes], &labels[..600]),
-                    classes,
-                    0,
-                ));
-                let mut primed = Pruning::new(prune, &joint).primed(&mut sample);
-                primed.consider(&block);
-                assert!(!primed.is_short());
-                assert_eq!(primed.rows(), expected, "{prune:?} after a sample");
+                let mut early = Pruning::of_sample(prune, &estimated, 0.2);
+                early.consider(&sample);
+                let mut early = early.extended(0.2);
+                early.consider(&block);
+                let found = early.exactly(&joint).map(Pruning::rows);
+                assert_eq!(found.as_ref(), Some(&expected), "{prune:?} begun before the joint was known");
                 for parts in [1, 7] {
                     let mut pruning = Pruning::new(prune, &joint);
                     for (at, labels) in labels.chunks(3000_usize.div_ceil(parts)).enumerate().rev() {
@@ -370,5 +274,16 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_sample_that_misled_is_found_out() {
+        let (probabilities, labels) = example(3000, 3, 0);
+        let block = Block::checked((&probabilities[..], &labels[..]), 3, 0).unwrap();
+        let nearly_clean = Matrix::from_vec(3, vec![999.0, 1.0, 0.0, 0.0, 999.0, 1.0, 1.0, 0.0, 999.0]);
+        let mut early = Pruning::of_sample(Prune::NoiseRate, &nearly_clean, 1.0).extended(1.0);
+        early.consider(&block);
+        let joint = Matrix::from_vec(3, vec![900.0, 100.0, 0.0, 0.0, 900.0, 100.0, 100.0, 0.0, 900.0]);
+        assert!(early.exactly(&joint).is_none());
     }
 }

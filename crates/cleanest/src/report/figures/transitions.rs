@@ -30,6 +30,8 @@ pub fn transitions(title: &str, runs: &Path, seed: u64, methods: Option<&[String
             columns.push(trial.row.clone());
         }
     }
+    // A method that was not run yet leaves no gap.
+    columns.retain(|column| trials.iter().any(|trial| &trial.row == column));
     noises.sort_by_key(|trial| crate::report::table::noise_place(&trial.noise));
     let mut rows = Vec::new();
     for first in noises {

@@ -48,8 +48,8 @@ fn caption(table: &Table) -> String {
         " Bold: the best of its column."
     };
     let paper = if has_paper(table) {
-        " Behind the stroke the paper's; within: two of its deviations; where its deviation is not known here: \
-        no worse, or behind by so much."
+        " Behind the stroke the paper's; within: two of its deviations or, where those are not known here, two of \
+        `ours`; of a single run only whether it is no worse, or behind by so much."
     } else {
         ""
     };

@@ -5,7 +5,7 @@ mod gather;
 mod markup;
 mod paper;
 
-pub use compare::{Comparison, Verdict};
+pub use compare::{Comparison, Verdict, Whose};
 pub use gather::{Gathered, Trial, gather};
 pub use markup::Format;
 
@@ -166,7 +166,8 @@ impl Table {
             for (column, cell) in self.columns.iter().zip(cells) {
                 let theirs = paper::cell((&self.data, row, column), self.metric);
                 if let (Some(cell), Some(theirs)) = (cell, theirs) {
-                    cell.paper = Some(Comparison::new(cell.summary.mean, theirs, self.metric));
+                    let spread = Some(cell.summary.deviation).filter(|_| cell.summary.count > 1);
+                    cell.paper = Some(Comparison::new((cell.summary.mean, spread), theirs, self.metric));
                 }
             }
         }
