@@ -71,6 +71,11 @@ pub enum Error {
     #[error("interrupted with {complete} of {runs} runs complete; the same command goes on")]
     SweepInterrupted { complete: usize, runs: usize, signal: i32 },
 
+    #[error("{worker} {problem}")]
+    Worker { worker: String, problem: String },
+    #[error("`batch` is {batch}: expected an example or more for each of {workers} workers")]
+    ManyWorkers { batch: usize, workers: usize },
+
     #[error("the loss is {loss} at step {step}, with learning rate {rate:e} and rows {rows}")]
     NotFinite { loss: f64, step: u64, rate: f64, rows: String },
     #[error("parameter `{name}` is not finite after step {step}")]
@@ -119,6 +124,7 @@ impl Error {
             Self::Write { .. }
             | Self::NotFinite { .. }
             | Self::NotFiniteParameter { .. }
+            | Self::Worker { .. }
             | Self::TooNoisy { .. }
             | Self::RunsFailed { .. }
             | Self::SweepInterrupted { .. }

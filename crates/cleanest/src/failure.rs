@@ -1,6 +1,7 @@
 //! How a command ends when it does not succeed.
 
 use anyhow::Error;
+use cleanest::peers;
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
@@ -15,14 +16,21 @@ pub(crate) fn report(error: &Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if let Some(signal) = error.downcast_ref().and_then(cleanest::Error::signal) {
-        eprintln!("{error}");
+        // All workers stop at the same step, and one says so.
+        if peers::joined().is_none_or(|group| group.is_first()) {
+            eprintln!("{error}");
+        }
+        peers::leave();
         return ExitCode::from(128 + signal as u8);
     }
-    eprintln!("error: {}", sentence(error));
-    if let Some(hint) = error.chain().find_map(hint) {
-        eprintln!("hint: {hint}");
-    }
-    ExitCode::from(if error.chain().any(is_wrong_use) { WRONG_USE } else { FAILED })
+    let code = if error.chain().any(is_wrong_use) { WRONG_USE } else { FAILED };
+    ExitCode::from(peers::fail(code, |worker| {
+        let worker = worker.map_or(String::new(), |worker| format!("{worker}: "));
+        eprintln!("error: {worker}{}", sentence(error));
+        if let Some(hint) = error.chain().find_map(hint) {
+            eprintln!("hint: {hint}");
+        }
+    }))
 }
 
 /// The error and what caused it, each thing said once: a library's error may already quote its cause.

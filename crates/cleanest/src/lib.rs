@@ -2,12 +2,14 @@
 //!
 //! This is the library behind the `cleanest` command. It gathers the rooms of the house under one name:
 //! [`core`] is the mathematics, [`data`] where examples come from, [`engine`] what is trained. On top of them,
-//! [`experiment`] says what a run is asked to do, [`mod@train`] does it, and [`run`] is the folder it leaves.
+//! [`experiment`] says what a run is asked to do, [`mod@train`] does it, alone or with [`peers`], and [`run`] is the folder
+//! it leaves.
 #![forbid(unsafe_code)]
 
 pub mod audit;
 mod error;
 pub mod experiment;
+pub mod peers;
 pub mod report;
 pub mod run;
 pub mod train;

@@ -18,8 +18,17 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    match Arguments::parse().command.run() {
-        Ok(()) => ExitCode::SUCCESS,
+    let arguments = Arguments::try_parse().unwrap_or_else(|wrong| {
+        // Of several workers that were asked wrongly, one says so.
+        let other =
+            cleanest::peers::Launch::found().is_ok_and(|launch| launch.is_some_and(|launch| launch.rank > 0));
+        if other { std::process::exit(wrong.exit_code()) } else { wrong.exit() }
+    });
+    match arguments.command.run() {
+        Ok(()) => {
+            cleanest::peers::leave();
+            ExitCode::SUCCESS
+        }
         Err(error) => failure::report(&error),
     }
 }

@@ -25,9 +25,16 @@ pub(crate) enum Shown {
     },
     /// Not at all, but for what must be read.
     Quiet,
+    /// Not at all: the first worker shows the whole.
+    Silent,
 }
 
 impl Shown {
+    /// For one of several workers, of whom the first shows the whole.
+    pub(crate) fn to(first: bool, quiet: bool) -> Self {
+        if first { Self::new(quiet) } else { Self::Silent }
+    }
+
     /// As the place stderr leads to allows, unless quiet is asked for.
     pub(crate) fn new(quiet: bool) -> Self {
         if quiet {
@@ -46,7 +53,7 @@ impl Observer for Shown {
     fn step(&mut self, progress: &Progress<'_>) {
         let seen = progress.transition.map(cleanest_core::noise::Transition::noise_rate);
         match self {
-            Self::Quiet => {}
+            Self::Quiet | Self::Silent => {}
             Self::Bar { bar, noise } => {
                 *noise = seen.or(*noise);
                 bar.set_length(progress.steps);
@@ -67,7 +74,7 @@ impl Observer for Shown {
     }
 
     fn remark(&mut self, sentence: &str) {
-        if !matches!(self, Self::Quiet) {
+        if !matches!(self, Self::Quiet | Self::Silent) {
             self.note(sentence);
         }
     }
@@ -75,6 +82,7 @@ impl Observer for Shown {
     fn note(&mut self, sentence: &str) {
         match self {
             Self::Bar { bar, .. } => bar.suspend(|| eprintln!("{sentence}")),
+            Self::Silent => {}
             _ => eprintln!("{sentence}"),
         }
     }

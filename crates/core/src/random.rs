@@ -88,6 +88,16 @@ impl Stream {
         }
     }
 
+    /// The same stream after so many words: what others draw of it can be passed over.
+    #[must_use]
+    pub fn after(mut self, words: u64) -> Self {
+        let together = 2 * PAIRS as u64;
+        self.block = (words / together * LANES as u64) as u32;
+        self.refill();
+        self.used = (words % together) as usize;
+        self
+    }
+
     /// A number in 0 ..= `u32::MAX`, each equally likely.
     pub fn word(&mut self) -> u32 {
         if self.used == 2 * PAIRS {
@@ -247,6 +257,18 @@ fn philox<const N: usize>(key: [u32; 2], counter: &mut [[u64; N]; WORDS]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_others_draw_can_be_passed_over() {
+        for words in [0, 1, 31, 32, 33, 1000] {
+            let mut whole = Stream::new(3, "dropout", 7);
+            for _ in 0..words {
+                whole.word();
+            }
+            let mut rest = Stream::new(3, "dropout", 7).after(words);
+            assert!((0..100).all(|_| whole.word() == rest.word()), "after {words}");
+        }
+    }
 
     /// Counter, key and answer from the known-answer file of the authors' library, Random123.
     #[test]

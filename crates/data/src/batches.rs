@@ -19,6 +19,8 @@ pub struct BatchSettings {
     pub standardization: Standardization,
     /// The step of the first batch: 0, or where a run goes on.
     pub first_step: u64,
+    /// Which worker prepares them, and of how many: each prepares its part of every batch.
+    pub worker: (usize, usize),
 }
 
 /// Some examples, ready to be learnt from.
@@ -26,14 +28,26 @@ pub struct BatchSettings {
 pub struct Batch {
     /// The step it belongs to, counted from the start of the run.
     pub step: u64,
-    /// Which rows of the set these are.
+    /// Which rows of the set these are, those of all workers.
     pub rows: Vec<u32>,
+    /// Which of them are this worker's; a short batch may have none for it.
+    pub own: Range<usize>,
     /// Their labels; empty where the set has none.
     pub labels: Vec<u32>,
-    /// Their numbers, example after example; of an image row by row, the channels of a pixel side by side.
+    /// The numbers of what this worker computes, example after example; of an image row by row, the channels of a pixel
+    /// side by side.
     pub values: Vec<f32>,
-    /// What is learnt from of each image, where that has still to be cut out; else nothing.
+    /// What is learnt from of each of these images, where that has still to be cut out; else nothing.
     pub crops: Vec<Crop>,
+}
+
+impl Batch {
+    /// The places of what this worker computes: its own, or the first of all where it has none, so that it can go
+    /// through the motions.
+    #[must_use]
+    pub fn computed(&self) -> Range<usize> {
+        if self.own.is_empty() { 0..1 } else { self.own.clone() }
+    }
 }
 
 /// The batches of a set, prepared on a thread of their own.
@@ -102,6 +116,14 @@ impl BatchSettings {
         }
     }
 
+    /// The examples of a batch that are this worker's: parts differ by at most one.
+    fn own(&self, batch: usize) -> Range<usize> {
+        let (rank, size) = self.worker;
+        let (base, extra) = (batch / size, batch % size);
+        let start = rank * base + rank.min(extra);
+        start..start + base + usize::from(rank < extra)
+    }
+
     /// The steps there are: with a seed they never end.
     fn steps(&self, order: &Order) -> Range<u64> {
         self.first_step..if self.seed.is_some() { u64::MAX } else { order.steps_per_epoch() }
@@ -146,16 +168,19 @@ impl Preparation {
         let stream = Augment::stream(self.settings.seed.unwrap_or(0), step);
         let varied =
             self.settings.augment != Augment::default() && matches!(self.set.shape(), Shape::Image { .. });
+        let own = self.settings.own(rows.len());
+        let batch = Batch { step, rows: rows.to_vec(), own, labels, values: Vec::new(), crops: Vec::new() };
         let crop = |&row: &u32| self.settings.augment.draw(&stream, row);
-        let crops = if varied { rows.iter().map(crop).collect() } else { Vec::new() };
-        Batch { step, rows: rows.to_vec(), labels, values: Vec::new(), crops }
+        let crops = if varied { rows[batch.computed()].iter().map(crop).collect() } else { Vec::new() };
+        Batch { crops, ..batch }
     }
 
     /// The same with the numbers of the examples.
     fn batch(&self, step: u64, rows: &[u32]) -> Batch {
         let size = self.set.shape().size();
-        let mut values = vec![0.0; rows.len() * size];
         let batch = self.rows(step, rows);
+        let rows = &rows[batch.computed()];
+        let mut values = vec![0.0; rows.len() * size];
         let mut crops = batch.crops.iter();
         let mut varied = vec![0; size];
         for (&row, values) in rows.iter().zip(values.chunks_exact_mut(size)) {

@@ -2,9 +2,15 @@
 //!
 //! `cargo run --release -p cleanest-engine --example bench_cuda -- MODEL PRECISION MODE [BATCH [CLASSES [STEPS [JOBS]]]]`
 //! prints one line of JSON: milliseconds of a step, mean and median, what the start took, and with several jobs the
-//! steps a second of all of them together. Images are random bytes that the GPU keeps; CIFAR's are cropped and turned.
+//! steps a second of all of them together. Started as one of several workers (`torchrun`, or `RANK`, `WORLD_SIZE`,
+//! `MASTER_ADDR` and `MASTER_PORT`) it trains with the others by NCCL, a batch of this size each. Images are random bytes that the GPU keeps; CIFAR's are cropped and turned.
 
-use std::{error::Error, sync::Barrier, thread, time::Instant};
+use std::{
+    error::Error,
+    sync::{Arc, Barrier},
+    thread,
+    time::Instant,
+};
 
 use cleanest_core::{
     Matrix,
@@ -14,6 +20,7 @@ use cleanest_core::{
 use cleanest_engine::{
     Adam, Crop, Input, Mode, Model, ModelOptions, Network, Normalization, Optimizer, Set, Sgd, Shape,
     cuda::{self, Settings},
+    peers::{Group, Part, gpus, launch::Launch},
 };
 
 const WARM_UP: usize = 30;
@@ -85,6 +92,16 @@ fn run(job: &Job, barrier: &Barrier) -> Result<Times, Failure> {
     };
     let architecture = job.model.build(&ModelOptions::new(shape, job.classes))?;
     let mut network = cuda::network(&architecture, &job.settings)?;
+    let workers = match Launch::found()? {
+        Some(launch) if gpus::is_arranged() => {
+            let group = gpus::join((launch.rank, launch.size), job.settings.ordinal)?;
+            network.join(Arc::clone(&group), false)?;
+            let (own, whole) = (job.settings.batch, job.settings.batch * launch.size);
+            network.part(Part { first: launch.rank * own, own, whole });
+            Some(group)
+        }
+        _ => None,
+    };
     let mut stream = Stream::new(1, "pixels", 0);
     let examples = if job.model == Model::Resnet50 { 2_000 } else { EXAMPLES };
     let pixels: Vec<u8> = (0..examples * shape.size()).map(|_| stream.word() as u8).collect();
@@ -95,7 +112,7 @@ fn run(job: &Job, barrier: &Barrier) -> Result<Times, Failure> {
     let task = Task { classes: job.classes, steps: 2000, seed: 1 };
     let settings = serde_json::json!({});
     let mut method = Choice::with_settings("tvd", &settings)?.build(&task)?;
-    let mut buffers = Buffers::default();
+    let mut buffers = Buffers { workers, ..Buffers::default() };
     // A step ends when its logits are there: times lie between the moments they came.
     let mut marks = Vec::new();
     let (mut first, mut loss) = (0.0, 0.0);
@@ -131,6 +148,8 @@ fn run(job: &Job, barrier: &Barrier) -> Result<Times, Failure> {
 
 #[derive(Default)]
 struct Buffers {
+    /// Those it trains with.
+    workers: Option<Arc<dyn Group>>,
     /// Seconds in `forward`, in the loss, in `backward` with `step`, and in what follows.
     spent: [f64; 4],
     /// When the last logits came.
@@ -152,6 +171,10 @@ impl Buffers {
         let found = network.forward(input, Mode::Train)?;
         self.mark = Some(Instant::now());
         let forward = clock.elapsed().as_secs_f64();
+        if let Some(workers) = &self.workers {
+            let bytes: Vec<u8> = found.values().iter().flat_map(|logit| logit.to_le_bytes()).collect();
+            std::hint::black_box(workers.gather_known(&bytes, &vec![bytes.len(); workers.size()]));
+        }
         self.logits.reshape(found.rows(), found.columns());
         let wide = self.logits.values_mut().iter_mut().zip(found.values());
         wide.for_each(|(wide, &logit)| *wide = f64::from(logit));

@@ -138,6 +138,12 @@ pub enum Error {
         /// What it answered.
         problem: String,
     },
+    /// A network cannot do this together with others.
+    #[error("{0}")]
+    Together(String),
+    /// How the process was started as one of several does not make sense, or does not work.
+    #[error("{0}")]
+    Launch(String),
     /// A batch names rows of a set the network does not keep.
     #[error("rows of a set were asked for that the network does not keep")]
     NotKept,
@@ -168,7 +174,7 @@ impl Error {
     pub fn is_wrong_use(&self) -> bool {
         match self {
             Self::Unavailable(reason) => matches!(reason, Unavailable::NoSuchGpu { .. }),
-            Self::Memory { .. } | Self::Cuda { .. } => false,
+            Self::Memory { .. } | Self::Cuda { .. } | Self::Launch(_) => false,
             _ => true,
         }
     }

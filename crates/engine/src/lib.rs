@@ -15,6 +15,7 @@ pub mod cpu;
 pub mod cuda;
 pub mod models;
 pub mod optimizer;
+pub mod peers;
 pub mod schedule;
 
 pub use architecture::{Architecture, Shape};

@@ -1,6 +1,8 @@
 //! What every back end offers: images in, logits out, gradient in, step.
 
+use crate::peers::{Group, Part};
 use crate::{Error, Matrix, Parameters, Shape};
+use std::sync::Arc;
 
 /// A batch of examples as they are stored.
 #[derive(Clone, Copy, Debug)]
@@ -137,6 +139,15 @@ pub trait Network: Send {
 
     /// The gradient of the input of the last training batch, where the network was asked to compute it.
     fn input_gradient(&self) -> Result<Matrix, Error>;
+
+    /// Trains with others from now on, each on a part of every batch: `step` moves by the sum of all gradients. Running
+    /// statistics of batch norms are averaged over the workers, or those of the whole batch where `whole_norms` asks for it.
+    ///
+    /// Gives back a sentence where the exchange is slower than it could be.
+    fn join(&mut self, group: Arc<dyn Group>, whole_norms: bool) -> Result<Option<String>, Error>;
+
+    /// Says which part of its batch the next pass in training mode is.
+    fn part(&mut self, part: Part);
 
     /// Keeps a set where the network runs, so that a batch of it can be named by its rows. None where that would gain
     /// nothing, or where there is no room for it: batches then come from the host as before.

@@ -149,8 +149,9 @@ impl Question {
     fn by_confident_learning(&self, table: &Table<'_>) -> Result<Audit, Error> {
         let census = table.census(false)?;
         let thresholds = census.thresholds();
-        let (counted, cut) = table.cut(self.prune, (census.given(), &thresholds))?;
-        let joint = counted.calibrated(census.given());
+        let calibrated = |counted: &Joint| counted.calibrated(census.given());
+        let (counted, cut) = table.cut(self.prune, &thresholds, calibrated)?;
+        let joint = calibrated(&counted);
         let (mut noise, inverse) = counted.noise(census.given());
         if let Some(known) = &self.noise {
             noise = known.transition.clone();

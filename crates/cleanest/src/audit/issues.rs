@@ -2,7 +2,7 @@
 
 use super::passes::{Pass, Table};
 use crate::Error;
-use cleanest_core::audit::{Best, Block, Joint, Pick, Probability, Prune, Pruning, Thresholds};
+use cleanest_core::audit::{Best, Block, Joint, Pick, Probability, Prune, Thresholds};
 use cleanest_core::{Error as Problem, Matrix};
 
 /// Which examples are taken for wrongly labeled, from probabilities of the labels as they are.
@@ -85,16 +85,11 @@ impl Filter {
             }
             Self::Prune(prune) => {
                 let given = census.given();
-                if let Some(joint) = &cut.joint {
-                    return Ok(table.cut_by(prune, &cut.apply(joint.clone(), given))?.rows());
-                }
-                let (joint, found) = table.cut(prune, (given, &thresholds))?;
-                let joint = joint.calibrated(given);
-                let wanted = cut.apply(joint.clone(), given);
-                if Pruning::limits(&wanted) == Pruning::limits(&joint) {
-                    return Ok(found.rows());
-                }
-                Ok(table.cut_by(prune, &wanted)?.rows())
+                let wrong = |counted: &Joint| {
+                    let joint = cut.joint.clone().unwrap_or_else(|| counted.calibrated(given));
+                    cut.apply(joint, given)
+                };
+                Ok(table.cut(prune, &thresholds, wrong)?.1.rows())
             }
         }
     }

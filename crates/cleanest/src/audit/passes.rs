@@ -92,11 +92,13 @@ impl Table<'_> {
     }
 
     /// The second pass of confident learning: the joint, and the examples it cuts. How many those are is only known in the
-    /// end, so a look at some examples says which of the others may be among them, and a few too many are held.
+    /// end, by what `calibrated` makes of the joint, so a look at some examples says which of the others may be among them, and
+    /// a few too many are held.
     pub(super) fn cut(
         &self,
         prune: Prune,
-        (given, thresholds): (&[u64], &Thresholds),
+        thresholds: &Thresholds,
+        calibrated: impl Fn(&Joint) -> Matrix,
     ) -> Result<(Joint, Pruning), Error> {
         // What is found depends on no order, but takes room: a group for each worker, at most four.
         let groups = rayon::current_num_threads().min(4);
@@ -105,24 +107,18 @@ impl Table<'_> {
         let sample = self.sample(&parts);
         if !sample.is_empty() {
             let share = sample.iter().map(ExactSizeIterator::len).sum::<usize>() as f64 / self.rows() as f64;
-            let estimated = self.groups(&sample, groups, &joint)?.joint.calibrated(given);
+            let estimated = calibrated(&self.groups(&sample, groups, &joint)?.joint);
             let some = self.groups(&sample, 1, &|| Pruning::of_sample(prune, &estimated, share))?;
             let all = some.extended(share);
             let fresh = || Search::new(thresholds, all.clone(), classes);
-            if let (joint, Some(pruning)) = self.groups(&parts, groups, &fresh)?.finish(given) {
+            if let (joint, Some(pruning)) = self.groups(&parts, groups, &fresh)?.finish(&calibrated) {
                 return Ok((joint, pruning));
             }
         }
         let joint = self.pass(joint)?.joint;
-        let calibrated = joint.calibrated(given);
-        let pruning = self.groups(&parts, groups, &|| Pruning::new(prune, &calibrated))?;
+        let wrong = calibrated(&joint);
+        let pruning = self.groups(&parts, groups, &|| Pruning::new(prune, &wrong))?;
         Ok((joint, pruning))
-    }
-
-    /// The examples that a joint cuts which is known already.
-    pub(super) fn cut_by(&self, prune: Prune, joint: &Matrix) -> Result<Pruning, Error> {
-        let groups = rayon::current_num_threads().min(4);
-        self.groups(&self.parts(), groups, &|| Pruning::new(prune, joint))
     }
 
     /// Examples from all over the table, some of each part or, where those cannot be divided, some parts; none where there
@@ -356,7 +352,8 @@ mod tests {
         let census = table.census(false).unwrap();
         let thresholds = census.thresholds();
         for prune in [Prune::NoiseRate, Prune::Class, Prune::Both] {
-            let (joint, cut) = table.cut(prune, (census.given(), &thresholds)).unwrap();
+            let calibrated = |joint: &Joint| joint.calibrated(census.given());
+            let (joint, cut) = table.cut(prune, &thresholds, calibrated).unwrap();
             let mut plain = Pruning::new(prune, &joint.calibrated(census.given()));
             let block = Block::trusted((probabilities.values(), &labels[..]), 3, 0);
             plain.consider(&block);

@@ -4,6 +4,7 @@ use crate::data_arguments::DataArguments;
 use crate::progress::Shown;
 use cleanest::experiment::{Config, assign, table_of};
 use cleanest::audit::{AuditRecord, Estimate};
+use cleanest::peers;
 use cleanest::run::{Finished, RunFolder, names};
 use cleanest::train::Stop;
 use cleanest_data::Options;
@@ -123,15 +124,18 @@ fn asked(options: &Options) -> anyhow::Result<Table> {
 
 /// Trains a run in a new folder, and says what was found.
 pub(super) fn fit(config: &Config, out: Option<PathBuf>, quiet: bool) -> anyhow::Result<()> {
+    let peers = peers::join(config.device.parse().map_err(cleanest::Error::Engine)?)?;
     let path = out.unwrap_or_else(|| free_folder(config));
     let stop = Stop::on_signals()?;
-    let run = RunFolder::create(&path)?;
-    let trained = run.fit(config, &stop, &mut Shown::new(quiet));
-    if trained.is_err() {
+    let first = peers.is_first();
+    let run = RunFolder::create_with(&path, peers)?;
+    let trained = run.fit(config, &stop, &mut Shown::to(first, quiet));
+    if trained.is_err() && first {
         // A folder in which nothing was begun would only be in the way of the next try.
         let _ = std::fs::remove_dir(&path);
     }
-    say(&run, &trained?)
+    let trained = trained?;
+    if first { say(&run, &trained) } else { Ok(()) }
 }
 
 /// A folder named after data, method and seed that holds nothing yet.

@@ -2,6 +2,7 @@
 
 use super::fit::say;
 use crate::progress::Shown;
+use cleanest::peers;
 use cleanest::run::RunFolder;
 use cleanest::train::Stop;
 use std::path::PathBuf;
@@ -22,16 +23,20 @@ pub(crate) struct Resume {
 impl Resume {
     /// Trains what is left.
     pub(crate) fn run(self) -> anyhow::Result<()> {
-        let run = RunFolder::open(&self.run)?;
-        if run.is_complete() {
-            // It may have been cut between its last file and the tidying up.
-            run.tidy()?;
-            eprintln!("`{}` is complete: there is nothing to resume", self.run.display());
+        let device = self.device.as_deref().map(str::parse).transpose().map_err(cleanest::Error::Engine)?;
+        let peers = peers::join(device.unwrap_or_default())?;
+        let first = peers.is_first();
+        let run = RunFolder::open_with(&self.run, peers)?;
+        if run.is_complete_for_all() {
+            if first {
+                // It may have been cut between its last file and the tidying up.
+                run.tidy()?;
+                eprintln!("`{}` is complete: there is nothing to resume", self.run.display());
+            }
             return Ok(());
         }
         let stop = Stop::on_signals()?;
-        let device = self.device.as_deref().map(str::parse).transpose().map_err(cleanest::Error::Engine)?;
-        let finished = run.resume(device, &stop, &mut Shown::new(self.quiet))?;
-        say(&run, &finished)
+        let finished = run.resume(device, &stop, &mut Shown::to(first, self.quiet))?;
+        if first { say(&run, &finished) } else { Ok(()) }
     }
 }

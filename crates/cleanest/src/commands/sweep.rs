@@ -3,6 +3,7 @@
 use crate::board::Board;
 use clap::ValueEnum;
 use cleanest::experiment::{Keep, Shard, Sweep as Plan};
+use cleanest::peers::Launch;
 use cleanest::run::{RunState, sweep};
 use cleanest::train::Stop;
 use std::io::Write as _;
@@ -42,6 +43,9 @@ pub(crate) struct Sweep {
     quiet: bool,
 }
 
+/// Several processes would make the same runs in the same folders.
+const SEVERAL: &str = "a sweep is not trained by several workers together: give each its part with --shard I/N";
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum KeepArgument {
     /// Everything that was found
@@ -53,6 +57,8 @@ enum KeepArgument {
 impl Sweep {
     /// Makes the runs, or lists them.
     pub(crate) fn run(self) -> anyhow::Result<()> {
+        let several = Launch::found().map_err(cleanest::Error::Engine)?.is_some_and(|launch| launch.size > 1);
+        anyhow::ensure!(!several || self.shard.is_some(), super::WrongUse(SEVERAL));
         let plan = self.plan()?;
         if self.dry_run {
             return list(&plan);

@@ -49,6 +49,8 @@ pub struct Config {
     pub mode: String,
     /// How convolutions are computed on the CPU: `auto` or `direct`.
     pub convolution: String,
+    /// Whether batch norms see the batch of all workers, or each that of its own.
+    pub sync_batch_norm: bool,
     /// How many times a stage is evaluated, its end included.
     pub evaluations: u64,
     /// Steps after which a checkpoint is written at the latest.
@@ -105,6 +107,7 @@ impl Default for Config {
             precision: Precision::default().to_string(),
             mode: Selection::default().to_string(),
             convolution: "auto".into(),
+            sync_batch_norm: false,
             evaluations: 10,
             checkpoint_steps: 500,
             checkpoint_minutes: 5.0,
@@ -124,7 +127,13 @@ impl Default for Config {
 impl Config {
     /// Reads a TOML file.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        Self::from_table(&table_of(path)?)
+        let text = std::fs::read_to_string(path).map_err(Error::read(path))?;
+        Self::parse(path, &text)
+    }
+
+    /// The same for the text of a file.
+    pub(crate) fn parse(path: &Path, text: &str) -> Result<Self, Error> {
+        Self::from_table(&parsed(path, text)?)
             .map_err(|problem| Error::InConfig { path: path.to_owned(), problem: Box::new(problem) })
     }
 
@@ -205,6 +214,10 @@ impl Config {
 /// The table of a TOML file.
 pub fn table_of(path: &Path) -> Result<Table, Error> {
     let text = std::fs::read_to_string(path).map_err(Error::read(path))?;
+    parsed(path, &text)
+}
+
+fn parsed(path: &Path, text: &str) -> Result<Table, Error> {
     text.parse().map_err(|problem: toml::de::Error| {
         let line =
             problem.span().map_or(1, |span| 1 + text[..span.start.min(text.len())].matches('\n').count());

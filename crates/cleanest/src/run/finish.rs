@@ -27,9 +27,8 @@ pub struct Finished {
 impl RunFolder {
     /// Opens the data a configuration asks for, writes what is resolved, trains, and writes what was found.
     pub fn fit(&self, config: &Config, stop: &Stop, observer: &mut dyn Observer) -> Result<Finished, Error> {
-        let placing = Placing::new(config.device.parse()?);
-        let data = Prepared::open(config)?;
-        self.begin(data, (config, placing), stop, observer)
+        let placing = Placing::new(self.own_device(config.device.parse()?));
+        self.begin(Prepared::open(config), (config, placing), stop, observer)
     }
 
     /// The same for data that are open already.
@@ -40,26 +39,19 @@ impl RunFolder {
         stop: &Stop,
         observer: &mut dyn Observer,
     ) -> Result<Finished, Error> {
-        self.begin(data, (config, Placing::new(config.device.parse()?)), stop, observer)
+        let placing = Placing::new(self.own_device(config.device.parse()?));
+        self.begin(Ok(data), (config, placing), stop, observer)
     }
 
     fn begin(
         &self,
-        data: Prepared,
+        data: Result<Prepared, Error>,
         (config, placing): (&Config, Placing),
         stop: &Stop,
         observer: &mut dyn Observer,
     ) -> Result<Finished, Error> {
-        for warning in data.train.warnings() {
-            observer.note(&format!("warning: {warning}"));
-        }
-        let mut config = config.resolved(&data.train)?;
-        let (device, why) = placing.wait()?;
-        config.device = device.to_string();
-        // A mistake in the method or the model is better found before anything is written.
-        let classes = data.train.labels().classes().len();
-        config.choice()?.build(&Task { classes, steps: config.steps.unwrap_or(1), seed: config.seed })?;
-        Architect::new(&config, data.train.shape(), classes)?.check_weights()?;
+        let ready = data.and_then(|data| self.ready(data, (config, placing), observer));
+        let (data, config, why) = self.agreed(ready, |(data, config, _)| (data, config))?;
         self.write_json(names::INPUT, &InputSpec::of(&config, &data.train))?;
         if let Some(truth) = &data.truth {
             self.write(names::TRUTH, truth.to_json().as_bytes())?;
@@ -70,6 +62,28 @@ impl RunFolder {
         self.finish(&config, data, stop, observer)
     }
 
+    /// Everything that can be found out before anything is written: mistakes in the method or the model, too.
+    fn ready(
+        &self,
+        data: Prepared,
+        (config, placing): (&Config, Placing),
+        observer: &mut dyn Observer,
+    ) -> Result<(Prepared, Config, Option<String>), Error> {
+        for warning in data.train.warnings() {
+            observer.note(&format!("warning: {warning}"));
+        }
+        let mut config = config.resolved(&data.train)?;
+        let (device, why) = placing.wait()?;
+        config.device = device.to_string();
+        let classes = data.train.labels().classes().len();
+        config.choice()?.build(&Task { classes, steps: config.steps.unwrap_or(1), seed: config.seed })?;
+        let architect = Architect::new(&config, data.train.shape(), classes)?;
+        if self.peers().is_first() {
+            architect.check_weights()?;
+        }
+        Ok((data, config, why))
+    }
+
     /// Goes on where a run was cut; on another device, if one is named, and then with other rounding.
     pub fn resume(
         &self,
@@ -77,10 +91,11 @@ impl RunFolder {
         stop: &Stop,
         observer: &mut dyn Observer,
     ) -> Result<Finished, Error> {
-        if self.is_complete() {
+        if self.is_complete_for_all() {
             return Err(Error::Complete(self.path().to_owned()));
         }
-        self.resume_on(Prepared::open(&self.config()?)?, device, stop, observer)
+        let config = self.config_of_first()?;
+        self.go_on((Prepared::open(&config), config), device, stop, observer)
     }
 
     /// The same for data that are open already; others than those it was begun on are refused.
@@ -91,13 +106,26 @@ impl RunFolder {
         stop: &Stop,
         observer: &mut dyn Observer,
     ) -> Result<Finished, Error> {
-        self.refuse_other(&data)?;
-        let mut config = self.config()?;
-        if let Some(device) = device {
-            let (device, why) = place(device);
+        self.go_on((Ok(data), self.config_of_first()?), device, stop, observer)
+    }
+
+    fn go_on(
+        &self,
+        (data, mut config): (Result<Prepared, Error>, Config),
+        device: Option<Device>,
+        stop: &Stop,
+        observer: &mut dyn Observer,
+    ) -> Result<Finished, Error> {
+        // Where it was, on this machine: another worker may have begun it.
+        let there = if self.peers().size() > 1 { Some(config.device.parse()?) } else { None };
+        if let Some(device) = device.or(there) {
+            let (device, why) = place(self.own_device(device));
             config.device = device.to_string();
             why.into_iter().for_each(|sentence| observer.remark(&sentence));
         }
+        let expected = self.fingerprint_of_first()?;
+        let data = data.and_then(|data| self.checked(data, &expected));
+        let (data, config) = self.agreed(data.map(|data| (data, config)), |(data, config)| (data, config))?;
         self.finish(&config, data, stop, observer)
     }
 
@@ -120,9 +148,10 @@ impl RunFolder {
         observer: &mut dyn Observer,
     ) -> Result<Finished, Error> {
         let begun = Instant::now();
+        self.company().iter().for_each(|sentence| observer.remark(sentence));
         let mut outcome = train(self, config, &data, stop, observer)?;
         let audit =
-            if config.audit { Some(self.audited(config, (&data, &outcome), stop, observer)?) } else { None };
+            if config.audit { self.audited(config, (&data, &outcome), stop, observer)? } else { None };
         if let Some(audit) = &audit {
             settle(&mut outcome, audit, config, &data)?;
         }
@@ -132,7 +161,7 @@ impl RunFolder {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             commit: option_env!("CLEANEST_COMMIT").map(str::to_owned),
             seed: config.seed,
-            device: architect.description()?,
+            device: self.workers(architect.description()?),
             data: data.train.fingerprint().to_string(),
             test: data.test.as_ref().map(|test| test.fingerprint().to_string()),
             examples: data.train.len(),
@@ -142,6 +171,9 @@ impl RunFolder {
             first_stage_taken: outcome.first_stage_taken,
             finished: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
         };
+        if !self.peers().is_first() {
+            return Ok(Finished { data, outcome, audit, about });
+        }
         self.write(names::TRANSITION, outcome.transition.to_json().as_bytes())?;
         match config.keep {
             Keep::All => self.write_all(&outcome)?,
@@ -163,11 +195,14 @@ impl RunFolder {
         (data, outcome): (&Prepared, &Outcome),
         stop: &Stop,
         observer: &mut dyn Observer,
-    ) -> Result<Audit, Error> {
+    ) -> Result<Option<Audit>, Error> {
         let folds = config.folds.unwrap_or(0);
         let cross =
             if folds > 0 { Some(cross_fit(self, (config, folds), data, stop, observer)?) } else { None };
-        audit_run(self, (&config.method, folds), data, (outcome, cross.as_ref()))
+        if !self.peers().is_first() {
+            return Ok(None);
+        }
+        audit_run(self, (&config.method, folds), data, (outcome, cross.as_ref())).map(Some)
     }
 
     /// What is only kept where there is room.

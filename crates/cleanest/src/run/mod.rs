@@ -1,6 +1,7 @@
 //! The run folder: the only thing that passes between commands. `docs/reference/run-folder.md` specifies it.
 
 mod about;
+mod agree;
 pub(crate) mod files;
 mod finish;
 mod folder;

@@ -7,6 +7,7 @@ use super::memory::Memory;
 use crate::Error;
 use crate::run::{RunFolder, files::sync_folder, files::write_synced, names};
 use cleanest_core::methods::State;
+use cleanest_engine::peers::Group;
 use cleanest_engine::{Network, Parameters};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -99,8 +100,40 @@ impl Checkpoint {
         ])
     }
 
+    /// The newest checkpoint of the first worker, for all of them.
+    pub(super) fn of_first(run: &RunFolder, note: impl FnMut(&str)) -> Result<Option<Self>, Error> {
+        let found = if run.peers().is_first() { Self::newest(run, note)? } else { None };
+        Self::shared(found, run.peers().as_ref())
+    }
+
+    /// What the first worker has found, for all of them. What each example was said to be stays with the first, who
+    /// alone needs it.
+    fn shared(found: Option<Self>, group: &dyn Group) -> Result<Option<Self>, Error> {
+        if group.size() == 1 {
+            return Ok(found);
+        }
+        let files = found.as_ref().map(Self::files).transpose()?;
+        let mut parts = Vec::new();
+        for part in 0..5 {
+            let wanted = files.as_ref().filter(|_| part != 2).map(|files| files[part].1.clone());
+            parts.push(group.of_first(wanted.unwrap_or_default()));
+        }
+        if group.is_first() || parts[4].is_empty() {
+            return Ok(found);
+        }
+        let here = Path::new("the checkpoint of the first worker");
+        let parameters = |bytes: &[u8]| Ok::<_, Error>(Parameters::from_safetensors(bytes)?);
+        Ok(Some(Self {
+            position: parsed(here, &parts[4])?,
+            method: State { values: parsed(here, &parts[3])? },
+            network: parameters(&parts[0])?,
+            optimizer: parameters(&parts[1])?,
+            memory: Parameters::new(),
+        }))
+    }
+
     /// The newest checkpoint that is whole; the broken ones are told to `note`.
-    pub(super) fn newest(run: &RunFolder, mut note: impl FnMut(&str)) -> Result<Option<Self>, Error> {
+    fn newest(run: &RunFolder, mut note: impl FnMut(&str)) -> Result<Option<Self>, Error> {
         for folder in list(&run.file(names::CHECKPOINTS))? {
             match Self::read(&folder) {
                 Ok(checkpoint) => return Ok(Some(checkpoint)),

@@ -1,6 +1,7 @@
 //! Cross-fitting: each example is judged by a network that was not trained on it.
 
-use super::passes::{Architect, predict};
+use super::kept::probabilities_together;
+use super::passes::Architect;
 use super::trainer::train;
 use super::{Observer, Progress, Stop};
 use crate::Error;
@@ -79,7 +80,8 @@ fn one_fold(
     let mut network = Architect::new(config, held_out.shape(), classes)?.network(config.seed)?;
     network.load(&outcome.model)?;
     let standardization = config.standardization.clone().unwrap_or_else(|| Standardization::of(&rest.train));
-    let said = predict(network.as_mut(), held_out, &standardization)?;
+    let peers = folder.peers().as_ref();
+    let said = probabilities_together(peers, network.as_mut(), (held_out, None), &standardization)?;
     let tensor = |matrix: &Matrix| Tensor {
         shape: vec![matrix.rows(), matrix.columns()],
         values: matrix.values().iter().map(|&value| value as f32).collect(),

@@ -3,6 +3,7 @@
 //! Nothing in it depends on the clock, so that a run that was cut and resumed has the bytes of one that was not.
 
 use crate::Error;
+use crate::run::{RunFolder, names};
 use serde::Serialize;
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
@@ -36,36 +37,47 @@ pub(super) struct Line {
 #[derive(Debug)]
 pub(super) struct Metrics {
     path: PathBuf,
-    file: File,
+    /// None for a worker that does not write.
+    file: Option<File>,
     length: u64,
 }
 
 impl Metrics {
+    /// The file of a run, for the worker that writes it.
+    pub(super) fn of(run: &RunFolder, length: u64) -> Result<Self, Error> {
+        if run.peers().is_first() {
+            return Self::open(&run.file(names::METRICS), length);
+        }
+        Ok(Self { path: PathBuf::new(), file: None, length: 0 })
+    }
+
     /// Opens the file, cutting off what was written after the checkpoint that is resumed.
-    pub(super) fn open(path: &Path, length: u64) -> Result<Self, Error> {
+    fn open(path: &Path, length: u64) -> Result<Self, Error> {
         let failed = Error::write(path);
         let mut file =
             OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(&failed)?;
         file.set_len(length).map_err(&failed)?;
         file.seek(SeekFrom::End(0)).map_err(&failed)?;
-        Ok(Self { path: path.to_owned(), file, length })
+        Ok(Self { path: path.to_owned(), file: Some(file), length })
     }
 
     pub(super) fn write(&mut self, line: &Line) -> Result<(), Error> {
+        let Some(file) = &mut self.file else { return Ok(()) };
         let malformed = |problem: serde_json::Error| Error::Malformed {
             path: self.path.clone(),
             problem: problem.to_string(),
         };
         let mut text = serde_json::to_string(line).map_err(malformed)?;
         text.push('\n');
-        self.file.write_all(text.as_bytes()).map_err(Error::write(&self.path))?;
+        file.write_all(text.as_bytes()).map_err(Error::write(&self.path))?;
         self.length += text.len() as u64;
         Ok(())
     }
 
     /// Adds lines that were written for another run.
     pub(super) fn append(&mut self, lines: &[u8]) -> Result<(), Error> {
-        self.file.write_all(lines).map_err(Error::write(&self.path))?;
+        let Some(file) = &mut self.file else { return Ok(()) };
+        file.write_all(lines).map_err(Error::write(&self.path))?;
         self.length += lines.len() as u64;
         Ok(())
     }
@@ -77,7 +89,9 @@ impl Metrics {
 
     /// Bytes written, once they are on the disk.
     pub(super) fn synced_length(&mut self) -> Result<u64, Error> {
-        self.file.sync_all().map_err(Error::write(&self.path))?;
+        if let Some(file) = &self.file {
+            file.sync_all().map_err(Error::write(&self.path))?;
+        }
         Ok(self.length)
     }
 }

@@ -9,6 +9,7 @@ mod metrics;
 mod observer;
 mod passes;
 mod placing;
+mod share;
 mod stop;
 mod trainer;
 mod weights;

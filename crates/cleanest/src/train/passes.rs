@@ -9,6 +9,7 @@ use cleanest_data::{Augment, BatchSettings, Batches, Dataset, Shape, Standardiza
 use cleanest_engine::cpu::{self, Algorithm};
 use cleanest_engine::cuda::{self, Precision, Selection};
 use cleanest_engine::{Architecture, Device, Input, Kept, Mode, Model, ModelOptions, Network, Optimizer};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Examples that are taken through the network at a time when nothing is learnt.
@@ -52,6 +53,12 @@ impl Architect {
             precision: config.precision.parse()?,
             selection: config.mode.parse()?,
         })
+    }
+
+    /// The same for one of so many workers: its networks are planned for a part of the batch.
+    #[must_use]
+    pub(super) fn of_workers(self, workers: usize) -> Self {
+        Self { batch: self.batch.div_ceil(workers), ..self }
     }
 
     /// How many parameters the network has.
@@ -135,6 +142,7 @@ pub fn predict(
         augment: Augment::default(),
         standardization: standardization.clone(),
         first_step: 0,
+        worker: (0, 1),
     };
     let (mut logits, mut softmax, mut columns) = (Matrix::default(), Softmax::default(), 0);
     for batch in Batches::new(set, settings)? {
@@ -147,9 +155,13 @@ pub fn predict(
     Ok(Matrix::from_vec(columns.max(1), std::mem::take(classes)))
 }
 
-/// The same for a set that the network keeps, of so many examples.
-pub(super) fn predict_kept(network: &mut dyn Network, set: Kept, examples: usize) -> Result<Matrix, Error> {
-    let rows: Vec<u32> = (0..examples as u32).collect();
+/// The same for some examples of a set that the network keeps.
+pub(super) fn predict_kept(
+    network: &mut dyn Network,
+    set: Kept,
+    rows: Range<usize>,
+) -> Result<Matrix, Error> {
+    let rows: Vec<u32> = rows.map(|row| row as u32).collect();
     let (mut logits, mut softmax, mut columns, mut classes) =
         (Matrix::default(), Softmax::default(), 1, Vec::new());
     for rows in rows.chunks(KEPT_CHUNK) {

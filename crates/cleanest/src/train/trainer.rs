@@ -2,21 +2,24 @@
 
 use super::checkpoint::{Checkpoint, Position};
 use super::first_stage::{FirstStage, Shared};
-use super::kept::{input, keep, probabilities};
+use super::kept::{input, keep, probabilities_together};
 use super::memory::Memory;
 use super::metrics::{Line, Metrics};
 use super::observer::{Observer, Progress};
-use super::passes::{Architect, narrowed, widened};
+use super::passes::Architect;
+use super::share::Share;
 use super::stop::Stop;
 use crate::Error;
 use crate::experiment::{Config, Prepared};
-use crate::run::{RunFolder, Score, names};
+use crate::run::{RunFolder, Score};
 use cleanest_core::estimate::{Posteriors, frequencies, soft_confusion};
 use cleanest_core::methods::{Alone, Batch, Choice, Method, Task};
 use cleanest_core::noise::Transition;
 use cleanest_core::{Matrix, stats};
-use cleanest_data::{BatchSettings, Batches, Standardization};
+use cleanest_data::{BatchSettings, Batches, Dataset, Standardization};
+use cleanest_engine::peers::Group;
 use cleanest_engine::{Device, Kept, Mode, Network, Parameters, Schedule};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Lines of `metrics.jsonl` between two evaluations.
@@ -49,7 +52,9 @@ pub fn train(
 ) -> Result<Outcome, Error> {
     let mut trainer = Trainer::new(run, config, data, observer)?;
     while trainer.position.stage < trainer.method.stages() {
-        trainer.stage(stop, observer)?;
+        let trained = trainer.stage(stop, observer);
+        run.peers().press(false);
+        trained?;
     }
     trainer.outcome()
 }
@@ -73,6 +78,9 @@ struct Trainer<'a> {
     memory: Memory,
     position: Position,
     saved: Instant,
+    /// What this worker has of each batch, and what it knows of the rest.
+    portion: Share,
+    sync_batch_norm: bool,
     first_stage_taken: bool,
 }
 
@@ -87,12 +95,13 @@ impl<'a> Trainer<'a> {
         let steps = config.steps.unwrap_or(1);
         let choice = config.choice()?;
         let mut method = choice.build(&Task { classes, steps, seed: config.seed })?;
-        let architect = Architect::new(config, data.train.shape(), classes)?;
-        let found = Checkpoint::newest(run, |sentence| observer.note(sentence))?;
+        let peers = run.peers();
+        let architect = Architect::new(config, data.train.shape(), classes)?.of_workers(peers.size());
+        let found = Checkpoint::of_first(run, |sentence| observer.note(sentence))?;
         let two = method.stages() > 1 && found.is_none();
         let taken = data.first_stage.as_ref().filter(|_| two).and_then(Shared::get);
         let mut position = found.as_ref().map(|found| found.position.clone()).unwrap_or_default();
-        let mut metrics = Metrics::open(&run.file(names::METRICS), position.metrics)?;
+        let mut metrics = Metrics::of(run, position.metrics)?;
         method.begin(0, None)?;
         if let Some(made) = &taken {
             metrics.append(&made.metrics)?;
@@ -102,7 +111,9 @@ impl<'a> Trainer<'a> {
         let seed = stage_seed(config.seed, position.stage);
         let mut network = match found {
             Some(_) => architect.network(seed)?,
-            None => architect.begin(seed, &mut |sentence| observer.note(sentence))?,
+            None => {
+                architect.begin_together(seed, peers.as_ref(), &mut |sentence| observer.note(sentence))?
+            }
         };
         let mut memory = Memory::new(data.train.len(), classes);
         if let Some(found) = found {
@@ -111,19 +122,12 @@ impl<'a> Trainer<'a> {
             network.load_optimizer_state(&found.optimizer)?;
             memory.restore(found.memory);
         }
-        let standardization = config.standardization.clone();
         let mut trainer = Self {
             run,
             data,
             choice,
             steps,
-            batches: BatchSettings {
-                size: config.batch.unwrap_or(1),
-                seed: Some(config.seed),
-                augment: config.augment.unwrap_or_default(),
-                standardization: standardization.unwrap_or_else(|| Standardization::of(&data.train)),
-                first_step: 0,
-            },
+            batches: batches(config, data, peers.as_ref()),
             schedule: config.schedule()?,
             evaluations: config.evaluations,
             every: (
@@ -139,10 +143,23 @@ impl<'a> Trainer<'a> {
             memory,
             position,
             saved: Instant::now(),
+            portion: Share::new(Arc::clone(peers)),
+            sync_batch_norm: config.sync_batch_norm,
             first_stage_taken: taken.is_some(),
         };
+        trainer.join(&mut |sentence| observer.remark(sentence))?;
         trainer.keep_sets()?;
         Ok(trainer)
+    }
+
+    /// Lets the network train with those of the other workers.
+    fn join(&mut self, note: &mut dyn FnMut(&str)) -> Result<(), Error> {
+        let peers = self.run.peers();
+        if peers.size() > 1 || peers.is_exercise() {
+            let remark = self.network.join(Arc::clone(peers), self.sync_batch_norm)?;
+            remark.iter().for_each(|sentence| note(sentence));
+        }
+        Ok(())
     }
 
     /// Lets a GPU keep the data, where it has room for them.
@@ -170,14 +187,14 @@ impl<'a> Trainer<'a> {
             Some(_) => Batches::by_rows(&self.data.train, settings)?,
             None => Batches::new(&self.data.train, settings)?,
         };
-        let (mut logits, mut gradient, mut slopes) =
-            (Matrix::default(), Matrix::default(), cleanest_engine::Matrix::default());
-        let mut crops = Vec::new();
+        let (mut logits, mut gradient, mut crops) = (Matrix::default(), Matrix::default(), Vec::new());
         let left = self.steps - self.position.step;
         for examples in batches.take(left as usize) {
             let rate = self.schedule.rate(self.position.step);
             let input = input(self.kept.0, &examples, self.batches.augment, &mut crops);
-            widened(self.network.forward(&input, Mode::Train)?, &mut logits);
+            self.network.part(Share::of(&examples));
+            let found = self.network.forward(&input, Mode::Train)?;
+            self.portion.whole(found, &examples, stop.signal(), &mut logits);
             let batch =
                 Batch { logits: &logits, labels: &examples.labels, seed: self.seed, step: self.total() };
             let loss = self.method.loss(&batch, &mut gradient);
@@ -185,20 +202,22 @@ impl<'a> Trainer<'a> {
                 let rows = shortened(&examples.rows);
                 return Err(Error::NotFinite { loss, step: self.total(), rate, rows });
             }
-            narrowed(&gradient, &mut slopes);
-            self.network.backward(&slopes)?;
+            self.network.backward(self.portion.own(&gradient, &examples))?;
             self.network.step(rate)?;
             self.method.update(&batch, &Alone);
             self.remember(&examples.rows, &batch);
             self.position.step += 1;
-            self.after_step(loss, rate, stop, observer)?;
+            self.after_step(loss, rate, observer)?;
         }
         self.next_stage()
     }
 
     /// Keeps what the network says of the examples it is trained on.
     fn remember(&mut self, rows: &[u32], batch: &Batch<'_>) {
-        if self.position.stage + 1 == self.method.stages() && 2 * self.position.step >= self.steps {
+        let last_half =
+            self.position.stage + 1 == self.method.stages() && 2 * self.position.step >= self.steps;
+        // Only whoever writes is asked for it in the end.
+        if last_half && self.run.peers().is_first() {
             self.memory.add(rows, batch.logits);
         }
         let agreed = stats::accuracy(batch.logits, batch.labels) * batch.labels.len() as f64;
@@ -207,13 +226,7 @@ impl<'a> Trainer<'a> {
     }
 
     /// Evaluates, writes and saves what is due.
-    fn after_step(
-        &mut self,
-        loss: f64,
-        rate: f64,
-        stop: &Stop,
-        observer: &mut dyn Observer,
-    ) -> Result<(), Error> {
+    fn after_step(&mut self, loss: f64, rate: f64, observer: &mut dyn Observer) -> Result<(), Error> {
         let step = self.position.step;
         let due = |times: u64| step * times / self.steps != (step - 1) * times / self.steps;
         let mut transition = None;
@@ -243,7 +256,7 @@ impl<'a> Trainer<'a> {
             accuracy,
             transition: transition.as_ref(),
         });
-        let asked = stop.signal();
+        let asked = self.portion.asked();
         let unsaved =
             step < self.steps && (step.is_multiple_of(self.every.0) || self.saved.elapsed() >= self.every.1);
         if asked.is_some() || unsaved {
@@ -256,7 +269,7 @@ impl<'a> Trainer<'a> {
     fn evaluate(&mut self) -> Result<Option<f64>, Error> {
         let Some(test) = &self.data.test else { return Ok(None) };
         let set = (test, self.kept.1);
-        let probabilities = probabilities(self.network.as_mut(), set, &self.batches.standardization)?;
+        let probabilities = self.probabilities(set)?;
         let accuracy = stats::accuracy(&probabilities, test.labels().indices());
         self.position.accuracy = Some(accuracy);
         if self.position.best.is_none_or(|(best, _)| accuracy > best) {
@@ -265,13 +278,27 @@ impl<'a> Trainer<'a> {
         Ok(Some(accuracy))
     }
 
+    /// The probabilities of a set, of which each worker computes a part.
+    fn probabilities(&mut self, set: (&Dataset, Option<Kept>)) -> Result<Matrix, Error> {
+        let peers = self.run.peers().as_ref();
+        probabilities_together(peers, self.network.as_mut(), set, &self.batches.standardization)
+    }
+
+    /// Writes a checkpoint. All workers hold the same, so that one of them is enough.
     fn save(&mut self) -> Result<(), Error> {
+        if !self.run.peers().is_first() {
+            return Ok(());
+        }
+        // A slow disk is no reason to give this worker up.
+        let pressed = self.portion.is_pressing();
+        self.run.peers().press(false);
         self.position.metrics = self.metrics.synced_length()?;
         let checkpoint =
             Checkpoint::of(self.position.clone(), self.method.state(), self.network.as_ref(), &self.memory)?;
         refuse_not_finite(&checkpoint.network, self.total())?;
         checkpoint.write(self.run, self.total())?;
         self.saved = Instant::now();
+        self.run.peers().press(pressed);
         Ok(())
     }
 
@@ -279,11 +306,13 @@ impl<'a> Trainer<'a> {
     fn next_stage(&mut self) -> Result<(), Error> {
         if self.position.stage + 1 < self.method.stages() {
             let set = (&self.data.train, self.kept.0);
-            let seen = probabilities(self.network.as_mut(), set, &self.batches.standardization)?;
+            let seen = self.probabilities(set)?;
             let labels = self.data.train.labels().indices();
             let stage = self.position.stage + 1;
             self.method.begin(stage, Some(&Posteriors::new(&seen, labels)?))?;
-            self.network = self.architect.begin(stage_seed(self.seed, stage), &mut |_| {})?;
+            let (seed, peers) = (stage_seed(self.seed, stage), self.run.peers().as_ref());
+            self.network = self.architect.begin_together(seed, peers, &mut |_| {})?;
+            self.join(&mut |_| {})?;
             self.keep_sets()?;
             self.position = Position { stage, step: 0, ..Position::default() };
             self.share(seen)?;
@@ -306,8 +335,7 @@ impl<'a> Trainer<'a> {
         let model = self.network.parameters()?;
         refuse_not_finite(&model, self.total())?;
         let train = &self.data.train;
-        let set = (train, self.kept.0);
-        let probabilities = probabilities(self.network.as_mut(), set, &self.batches.standardization)?;
+        let probabilities = self.probabilities((train, self.kept.0))?;
         let seen = Posteriors::new(&probabilities, train.labels().indices())?;
         let counted = frequencies(soft_confusion(&seen));
         let counts = self.choice.counts_at_the_end();
@@ -335,6 +363,19 @@ impl<'a> Trainer<'a> {
         }
         let first_stage_taken = self.first_stage_taken;
         Ok(Outcome { model, probabilities, running_mean, transition, score, first_stage_taken })
+    }
+}
+
+/// What the batches of a worker are made of.
+fn batches(config: &Config, data: &Prepared, peers: &dyn Group) -> BatchSettings {
+    let standardization = config.standardization.clone();
+    BatchSettings {
+        size: config.batch.unwrap_or(1),
+        seed: Some(config.seed),
+        augment: config.augment.unwrap_or_default(),
+        standardization: standardization.unwrap_or_else(|| Standardization::of(&data.train)),
+        first_step: 0,
+        worker: (peers.rank(), peers.size()),
     }
 }
 

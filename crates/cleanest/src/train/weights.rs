@@ -6,6 +6,7 @@
 
 use super::passes::Architect;
 use crate::Error;
+use cleanest_engine::peers::Group;
 use cleanest_engine::{Network, Parameters};
 use std::path::Path;
 
@@ -26,6 +27,24 @@ impl Architect {
             network.load(&parameters)?;
             sentences.iter().for_each(|sentence| note(&format!("`{}`: {sentence}", path.display())));
         }
+        Ok(network)
+    }
+}
+
+impl Architect {
+    /// The same where several workers begin: all of them with what the first has.
+    pub(super) fn begin_together(
+        &self,
+        seed: u64,
+        group: &dyn Group,
+        note: &mut dyn FnMut(&str),
+    ) -> Result<Box<dyn Network>, Error> {
+        if group.size() == 1 || self.weights().is_none() {
+            return self.begin(seed, note);
+        }
+        let mut network = if group.is_first() { self.begin(seed, note)? } else { self.network(seed)? };
+        let mine = if group.is_first() { network.parameters()?.to_safetensors()? } else { Vec::new() };
+        network.load(&Parameters::from_safetensors(&group.of_first(mine))?)?;
         Ok(network)
     }
 }

@@ -39,6 +39,27 @@ impl Joint {
         }
     }
 
+    /// Counts an example whose most probable class was looked for already.
+    #[inline]
+    pub(super) fn count_top<P: Probability>(
+        &mut self,
+        (top, most): (usize, P),
+        (row, label): (&[P], usize),
+        thresholds: &Rounded<P>,
+    ) {
+        if thresholds.reaches(top, most) {
+            self.counts[label * self.classes + top] += 1;
+        } else if !thresholds.decides(row[label]) {
+            let class = thresholds.confident_otherwise(row);
+            class.into_iter().for_each(|class| self.counts[label * self.classes + class] += 1);
+        }
+    }
+
+    /// Counts so many examples whose label is confidently right.
+    pub(super) fn count_right(&mut self, label: usize, count: u64) {
+        self.counts[label * self.classes + label] += count;
+    }
+
     /// Counts that were made elsewhere, row by row.
     ///
     /// # Panics
@@ -62,27 +83,6 @@ impl Joint {
                 tell(at, row, label);
             }
         }
-    }
-
-    /// Counts an example whose most probable class was looked for already.
-    #[inline]
-    pub(super) fn count_top<P: Probability>(
-        &mut self,
-        (top, most): (usize, P),
-        (row, label): (&[P], usize),
-        thresholds: &Rounded<P>,
-    ) {
-        if thresholds.reaches(top, most) {
-            self.counts[label * self.classes + top] += 1;
-        } else if !thresholds.decides(row[label]) {
-            let class = thresholds.confident_otherwise(row);
-            class.into_iter().for_each(|class| self.counts[label * self.classes + class] += 1);
-        }
-    }
-
-    /// Counts so many examples whose label is confidently right.
-    pub(super) fn count_right(&mut self, label: usize, count: u64) {
-        self.counts[label * self.classes + label] += count;
     }
 
     /// Takes over what another has counted.

@@ -80,10 +80,10 @@ impl<'a> Search<'a> {
         self.pruning.merge(other.pruning);
     }
 
-    /// The joint and, unless the sample was a bad one, what it cuts of examples with so many of each label.
+    /// The joint and, unless the sample was a bad one, what it cuts once it is brought to the numbers of the labels.
     #[must_use]
-    pub fn finish(self, given: &[u64]) -> (Joint, Option<Pruning>) {
-        let calibrated: Matrix = self.joint.calibrated(given);
-        (self.joint, self.pruning.exactly(&calibrated))
+    pub fn finish(self, calibrated: impl Fn(&Joint) -> Matrix) -> (Joint, Option<Pruning>) {
+        let wrong = calibrated(&self.joint);
+        (self.joint, self.pruning.exactly(&wrong))
     }
 }

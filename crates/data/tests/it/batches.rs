@@ -10,7 +10,8 @@ fn digits() -> Dataset {
 
 fn settings(seed: Option<u64>, first_step: u64) -> BatchSettings {
     let augment = if seed.is_some() { Augment { padding: 1, flip: true } } else { Augment::default() };
-    BatchSettings { size: 100, seed, augment, standardization: Standardization::none(1), first_step }
+    let standardization = Standardization::none(1);
+    BatchSettings { size: 100, seed, augment, standardization, first_step, worker: (0, 1) }
 }
 
 fn batches(settings: BatchSettings) -> Batches {
@@ -25,6 +26,28 @@ fn an_epoch_is_every_example_once_and_the_last_batch_is_kept() {
     assert_ne!(rows[..5], [0, 1, 2, 3, 4]);
     rows.sort_unstable();
     assert_eq!(rows, (0..1797).collect::<Vec<_>>());
+}
+
+#[test]
+fn workers_cut_the_batch_of_one_into_equal_parts() {
+    for size in [2, 3, 98] {
+        let whole: Vec<Batch> = batches(settings(Some(3), 0)).take(18).collect();
+        let part = |rank| batches(BatchSettings { worker: (rank, size), ..settings(Some(3), 0) }).take(18);
+        let mut together = vec![Vec::new(); 18];
+        for rank in 0..size {
+            for (step, batch) in part(rank).enumerate() {
+                assert_eq!((&batch.rows, &batch.labels), (&whole[step].rows, &whole[step].labels));
+                assert!(batch.own.len().abs_diff(batch.rows.len() / size) <= 1);
+                if batch.own.is_empty() {
+                    // There is still something to compute with.
+                    assert_eq!(batch.values, whole[step].values[..64]);
+                } else {
+                    together[step].extend(batch.values);
+                }
+            }
+        }
+        assert!(together.iter().zip(&whole).all(|(values, batch)| *values == batch.values), "{size} workers");
+    }
 }
 
 #[test]

@@ -29,8 +29,11 @@ pub(super) struct Dropout {
 
 impl Dropout {
     /// Draws anew what stays; a step draws the same whenever it is repeated.
-    fn draw(&mut self, length: usize, step: u64) {
-        let mut stream = Stream::new(self.seed, &self.stream, step);
+    fn draw(&mut self, length: usize, pass: Pass) {
+        let mut stream = Stream::new(self.seed, &self.stream, pass.step);
+        if pass.first > 0 {
+            stream = stream.after((pass.first * self.size) as u64);
+        }
         let below = (self.rate * 2_f64.powi(32)) as u32;
         let kept = (1.0 / (1.0 - self.rate)) as f32;
         for factor in &mut self.factors[..length] {
@@ -43,7 +46,7 @@ impl Operation for Dropout {
     fn forward(&mut self, memory: &mut Memory, pass: Pass) {
         let length = pass.batch * self.size;
         if pass.mode == Mode::Train {
-            self.draw(length, pass.step);
+            self.draw(length, pass);
         }
         let mut output = take(&mut memory.values[self.output]);
         let input = &memory.values[self.input];

@@ -25,6 +25,7 @@ mod plan;
 mod pool;
 mod simd;
 mod store;
+mod together;
 mod update;
 mod winograd;
 

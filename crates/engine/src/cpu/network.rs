@@ -5,10 +5,13 @@ use super::{
     operation::Pass,
     plan::{Plan, plan},
     simd::Simd,
+    together::Together,
     update::Update,
 };
 use crate::network::examples_of;
+use crate::peers::{Group, Part};
 use crate::{Architecture, Error, Input, Matrix, Mode, Network, Parameters, architecture::Shape};
+use std::sync::Arc;
 
 struct CpuNetwork<S> {
     simd: S,
@@ -21,6 +24,10 @@ struct CpuNetwork<S> {
     trained: Option<usize>,
     /// Examples of the last batch that went backward.
     backward: usize,
+    /// Those it trains with.
+    together: Option<Together>,
+    /// The part of its batch that the next training pass is.
+    part: Option<Part>,
 }
 
 /// Plans an architecture for these instructions.
@@ -33,7 +40,8 @@ pub(super) fn boxed<S: Simd>(
     let update = Update::new(settings.optimizer, plan.store.trained);
     let logits = Matrix::zeros(settings.batch, architecture.output_shape().size());
     let (batch, input) = (settings.batch, architecture.input_shape());
-    Ok(Box::new(CpuNetwork { simd, plan, update, batch, input, logits, trained: None, backward: 0 }))
+    let (trained, backward, together, part) = Default::default();
+    Ok(Box::new(CpuNetwork { simd, plan, update, batch, input, logits, trained, backward, together, part }))
 }
 
 /// Runs work on a thread of the pool, so that what it spreads does not have to find its way there each time.
@@ -42,6 +50,13 @@ fn in_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
 }
 
 impl<S: Simd> CpuNetwork<S> {
+    /// A pass over so many examples, all of them a worker's part.
+    fn pass(&self, batch: usize, mode: Mode) -> Pass {
+        let part = self.part.filter(|_| mode == Mode::Train);
+        let (first, borrowed) = part.map_or((0, false), |part| (part.first, part.own == 0));
+        Pass { batch, mode, step: self.update.steps, first, borrowed }
+    }
+
     /// Runs examples `first..first + batch` through the network and keeps their logits.
     fn run(&mut self, input: &Input<'_>, first: usize, pass: Pass) {
         let (size, memory) = (self.input.size(), &mut self.plan.memory);
@@ -68,11 +83,11 @@ impl<S: Simd> Network for CpuNetwork<S> {
         }
         self.trained = (mode == Mode::Train).then_some(examples);
         self.logits.resize(examples, self.logits.columns());
-        let step = self.update.steps;
+        let pass = self.pass(examples, mode);
         in_pool(|| {
             for first in (0..examples).step_by(self.batch) {
                 let batch = self.batch.min(examples - first);
-                self.run(input, first, Pass { batch, mode, step });
+                self.run(input, first, Pass { batch, ..pass });
             }
         });
         Ok(&self.logits)
@@ -81,20 +96,43 @@ impl<S: Simd> Network for CpuNetwork<S> {
     fn backward(&mut self, gradient: &Matrix) -> Result<(), Error> {
         let batch = examples_of(self.trained, &self.logits, gradient)?;
         (self.trained, self.backward) = (None, batch);
-        let pass = Pass { batch, mode: Mode::Train, step: self.update.steps };
-        let Plan { operations, memory, logits, .. } = &mut self.plan;
+        let pass = self.pass(batch, Mode::Train);
+        let (Plan { operations, memory, logits, buckets, .. }, together) =
+            (&mut self.plan, &mut self.together);
         memory.gradients[*logits][..gradient.values().len()].copy_from_slice(gradient.values());
+        if let (Some(together), Some(part)) = (together.as_mut(), self.part) {
+            together.begin_statistics(memory, part);
+        }
         in_pool(|| {
-            for (operation, _) in operations.iter_mut().rev().filter(|(_, alive)| *alive) {
-                operation.backward(memory, pass);
+            for (index, (operation, alive)) in operations.iter_mut().enumerate().rev() {
+                if *alive {
+                    operation.backward(memory, pass);
+                }
+                if let Some(together) = together {
+                    together.begin(index, buckets, memory);
+                }
             }
         });
         Ok(())
     }
 
     fn step(&mut self, rate: f64) -> Result<(), Error> {
+        if let Some(together) = &mut self.together {
+            together.finish(&self.plan.buckets, &mut self.plan.memory);
+        }
         in_pool(|| self.update.step(self.simd, &mut self.plan.memory, rate));
         Ok(())
+    }
+
+    fn join(&mut self, group: Arc<dyn Group>, whole_norms: bool) -> Result<Option<String>, Error> {
+        self.plan.memory.whole = whole_norms.then(|| Arc::clone(&group));
+        let running = if whole_norms { Vec::new() } else { self.plan.store.running() };
+        self.together = Some(Together::new(group, running, self.plan.buckets.len()));
+        Ok(None)
+    }
+
+    fn part(&mut self, part: Part) {
+        self.part = Some(part);
     }
 
     fn parameters(&self) -> Result<Parameters, Error> {

@@ -104,10 +104,20 @@ impl<S: Simd> Normalize<S> {
     }
 
     /// The statistics of the batch from their sums; the running ones move towards them.
-    fn learn(&self, memory: &mut Memory, pixels: usize) {
-        let Memory { statistics, norms, .. } = memory;
-        let (norm, count) = (&mut norms[self.links.norm], pixels as f64);
+    fn learn(&self, memory: &mut Memory, pixels: usize, borrowed: bool) {
+        let Memory { statistics, norms, whole, .. } = memory;
+        let norm = &mut norms[self.links.norm];
         norm.add_up();
+        norm.count = pixels as f64;
+        if let Some(group) = whole {
+            norm.totals.push(norm.count);
+            if borrowed {
+                norm.totals.fill(0.0);
+            }
+            norm.agree(group.as_ref());
+            norm.count = norm.totals.pop().unwrap_or(1.0);
+        }
+        let count = norm.count;
         let [mean, variance, tracked] = &self.links.running;
         for channel in 0..self.channels {
             let (sum, square) = (norm.totals[channel], norm.totals[self.channels + channel]);
@@ -157,7 +167,7 @@ impl<S: Simd> Operation for Normalize<S> {
             if !self.links.observed {
                 self.observe(memory, pixels);
             }
-            self.learn(memory, pixels);
+            self.learn(memory, pixels, pass.borrowed);
         }
         self.prepare(memory, pass.mode);
         let mut output = take(&mut memory.values[self.links.output]);
@@ -186,7 +196,7 @@ impl<S: Simd> Operation for Normalize<S> {
         if let Some(inflow) = self.links.residual_inflow {
             memory.deliver(self.links.gradient, inflow, length);
         }
-        self.solve(memory, pixels);
+        self.solve(memory, pass.borrowed);
         if let Some(inflow) = self.links.inflow {
             self.spread(memory, inflow, pixels);
         }

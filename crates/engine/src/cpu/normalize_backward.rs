@@ -36,14 +36,27 @@ impl<S: Simd> Normalize<S> {
     }
 
     /// The gradients of scale and shift; then the input's gradient is `a slope + b number + c` of each channel.
-    pub(super) fn solve(&mut self, memory: &mut Memory, pixels: usize) {
-        let (norm, count) = (&mut memory.norms[self.links.norm], pixels as f64);
+    pub(super) fn solve(&mut self, memory: &mut Memory, borrowed: bool) {
+        let norm = &mut memory.norms[self.links.norm];
         norm.add_up();
+        // The gradients of scale and shift are this worker's part, like those of all parameters.
+        for channel in 0..self.channels {
+            let (slopes, products) = (norm.totals[channel], norm.totals[self.channels + channel]);
+            let inverse = f64::from(norm.inverse[channel]);
+            memory.slopes[self.links.scale.start + channel] = (products * inverse) as f32;
+            memory.slopes[self.links.shift.start + channel] = slopes as f32;
+        }
+        if let Some(group) = &memory.whole {
+            norm.agree(group.as_ref());
+            // An example of another worker had no part in the statistics, and they give nothing back to it.
+            if borrowed {
+                norm.totals.fill(0.0);
+            }
+        }
+        let count = norm.count;
         for channel in 0..self.channels {
             let (slopes, products) = (norm.totals[channel], norm.totals[self.channels + channel]);
             let (mean, inverse) = (f64::from(norm.mean[channel]), f64::from(norm.inverse[channel]));
-            memory.slopes[self.links.scale.start + channel] = (products * inverse) as f32;
-            memory.slopes[self.links.shift.start + channel] = slopes as f32;
             let scale = f64::from(memory.weights[self.links.scale.start + channel]) * inverse;
             let slant = scale * products * inverse * inverse / count;
             self.terms[0][channel] = scale as f32;

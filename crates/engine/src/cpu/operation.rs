@@ -5,6 +5,8 @@ use super::{
     parallel::{Shared, parallel},
 };
 use crate::Mode;
+use crate::peers::Group;
+use std::sync::Arc;
 
 pub(super) use crate::plan::Inflow;
 
@@ -27,6 +29,8 @@ pub(super) struct Memory {
     /// What the batch norms and the convolutions around them tell each other.
     pub(super) norms: Vec<Norm>,
     pub(super) scratch: Scratch,
+    /// Those with whom batch norms share their statistics.
+    pub(super) whole: Option<Arc<dyn Group>>,
 }
 
 /// Statistics of a batch norm: means of the last batch, and sums on the way to them.
@@ -41,6 +45,8 @@ pub(super) struct Norm {
     pub(super) pieces: usize,
     /// The sums of all pieces.
     pub(super) totals: Vec<f64>,
+    /// Pixels of the last training batch, those of all workers where they share it.
+    pub(super) count: f64,
 }
 
 /// Memory an operation may use while it runs.
@@ -66,6 +72,10 @@ pub(super) struct Pass {
     pub(super) mode: Mode,
     /// Steps the optimizer has made: what random draws depend on.
     pub(super) step: u64,
+    /// Examples of the batch that other workers have before these.
+    pub(super) first: usize,
+    /// Whether these examples are another worker's, and only go through the motions.
+    pub(super) borrowed: bool,
 }
 
 /// Some layers, fused.
@@ -89,7 +99,12 @@ impl Norm {
     pub(super) fn new(channels: usize, pieces: usize) -> Self {
         let each = || vec![0.0; channels];
         let (sums, totals) = (Buffer::zeros(2 * channels * pieces), vec![0.0; 2 * channels]);
-        Self { mean: each(), inverse: each(), sums, pieces: 0, totals }
+        Self { mean: each(), inverse: each(), sums, pieces: 0, totals, count: 0.0 }
+    }
+
+    /// Makes the totals those of all workers.
+    pub(super) fn agree(&mut self, group: &dyn Group) {
+        group.sum(&mut self.totals);
     }
 
     /// Adds up the sums of all pieces, in order and in double precision: the first of each channel, then the second.

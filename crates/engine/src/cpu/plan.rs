@@ -13,7 +13,7 @@ use super::{
     operation::{Memory, Norm, Operation, Scratch},
     pool::{self, AveragePool, MaxPool, Windows},
     simd::Simd,
-    store::Store,
+    store::{Bucket, Store},
 };
 use crate::{
     Error,
@@ -39,6 +39,8 @@ pub(super) struct Plan {
     pub(super) logits: usize,
     /// Where the gradient of the input ends, where it was asked for.
     pub(super) input_gradient: Option<usize>,
+    /// The gradients in pieces as they become final.
+    pub(super) buckets: Vec<Bucket>,
 }
 
 /// What the operations are built from.
@@ -69,7 +71,8 @@ pub(super) fn plan<S: Simd>(
     memory.norms = norms(&fusion, &operations);
     store.initialize(&mut memory, settings.seed);
     let (output, logits, input_gradient) = (fusion.output, routes.logits, routes.input);
-    Ok(Plan { operations, memory, store, output, logits, input_gradient })
+    let buckets = store.buckets(&fusion);
+    Ok(Plan { operations, memory, store, output, logits, input_gradient, buckets })
 }
 
 /// Every buffer but the scratch.
@@ -82,6 +85,7 @@ fn allocate(fusion: &Fusion<'_>, routes: &Routes, store: &Store, batch: usize) -
         statistics: Buffer::zeros(store.statistics),
         norms: Vec::new(),
         scratch: Scratch::default(),
+        whole: None,
     };
     let outputs = fusion.operations.iter().map(|fused| fused.output);
     for value in outputs.chain([0]) {

@@ -20,6 +20,16 @@ struct Entry {
     filter: Option<[usize; 4]>,
 }
 
+/// Gradients that are exchanged at a time: enough to pay for a message, and few enough to begin early.
+const BUCKET: usize = 1 << 18;
+
+/// Gradients that are final once the backward pass of an operation is done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Bucket {
+    pub(super) range: Range<usize>,
+    pub(super) after: usize,
+}
+
 /// All parameters of a network and their places.
 #[derive(Clone, Debug)]
 pub(super) struct Store {
@@ -63,6 +73,32 @@ impl Store {
             entry.spec.name.strip_prefix(layer).and_then(|rest| rest.strip_prefix('.')) == Some(what)
         };
         self.entries.iter().find(mine).map(|entry| entry.range.clone())
+    }
+
+    /// The gradients in pieces, in the order they become final: the last layers come first.
+    pub(super) fn buckets(&self, fusion: &Fusion<'_>) -> Vec<Bucket> {
+        let layer =
+            |entry: &Entry| entry.spec.name.rsplit_once('.').map_or("", |(layer, _)| layer).to_owned();
+        let operation = |name: &str| fusion.operations.iter().position(|fused| fused.node.name == name);
+        let mut buckets: Vec<Bucket> = Vec::new();
+        for entry in self.entries.iter().rev().filter(|entry| entry.trained) {
+            let after = operation(&layer(entry)).unwrap_or(0);
+            match buckets.last_mut().filter(|bucket| bucket.range.len() < BUCKET) {
+                Some(bucket) => {
+                    bucket.range.start = entry.range.start;
+                    bucket.after = bucket.after.min(after);
+                }
+                None => buckets.push(Bucket { range: entry.range.clone(), after }),
+            }
+        }
+        buckets
+    }
+
+    /// Where running means and variances lie among the statistics; how often they moved is the same for all workers.
+    pub(super) fn running(&self) -> Vec<Range<usize>> {
+        let running =
+            |entry: &&Entry| !entry.spec.role.is_trained() && entry.spec.role != Role::BatchesTracked;
+        self.entries.iter().filter(running).map(|entry| entry.range.clone()).collect()
     }
 
     /// Starts every parameter where PyTorch starts it.

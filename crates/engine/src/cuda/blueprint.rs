@@ -1,5 +1,7 @@
 //! From an architecture to operations and places: everything that is decided before there is a GPU.
 
+use std::ops::Range;
+
 use super::{
     Settings,
     command::{Commands, arguments},
@@ -50,6 +52,10 @@ pub(super) struct Blueprint {
     pub(super) input: Place,
     /// Steps, rows and crops of a batch. Training uses the first, where dropout finds the step; evaluation takes turns.
     pub(super) orders: [Place; 2],
+    /// Examples of the batch that other workers have before these.
+    pub(super) before: Place,
+    /// The gradients of filters that each operation computes.
+    filters: Vec<Range<usize>>,
     /// The value the logits are, if their layer has not brought them to the host's layout itself.
     exported: Option<Place>,
     /// Logits and their gradient in the host's layout, single precision.
@@ -75,12 +81,13 @@ impl Blueprint {
         let routes = route(&wide, settings.input_gradient);
         let mut drawing =
             Drawing::new((&fusion, &wide, &intake), &routes, settings, (&store, &lists), &mut layout);
-        let mut operations = Vec::new();
+        let (mut operations, mut filters) = (Vec::new(), Vec::new());
         for (fused, route) in fusion.operations.iter().zip(&routes.operations) {
             let operation = drawing.operation(fused, route.as_ref())?;
             operations.push((operation, route.is_some(), fused.alive));
+            filters.push(store.filter(&fused.node.name).filter(|_| route.is_some()).unwrap_or_default());
         }
-        let Drawing { values, slots, logits, exported, orders, .. } = drawing;
+        let Drawing { values, slots, logits, exported, orders, before, .. } = drawing;
         let (shape, output) = (architecture.input_shape(), fusion.shapes[fusion.output]);
         let gradient = layout.take(settings.batch * output.size() * size_of::<f32>());
         Ok(Self {
@@ -92,6 +99,8 @@ impl Blueprint {
             intake,
             input: values[0],
             orders,
+            before,
+            filters,
             exported: exported.then(|| values[fusion.output]),
             logits,
             gradient,
@@ -116,7 +125,38 @@ impl Blueprint {
     }
 
     /// What the pass backward does.
-    pub(super) fn backward(&self, batch: usize) -> Commands {
+    #[cfg(test)]
+    fn backward(&self, batch: usize) -> Commands {
+        let mut pieces = self.backward_pieces(batch, 1);
+        pieces.pop().unwrap_or_default().0
+    }
+
+    /// What the pass backward does, in at most so many pieces, each with the gradients of filters that are final after it.
+    pub(super) fn backward_pieces(&self, batch: usize, pieces: usize) -> Vec<(Commands, Range<usize>)> {
+        let mut all: Vec<(Commands, Range<usize>)> = Vec::new();
+        let mut end = self.store.filters.trained;
+        let enough = end.div_ceil(pieces);
+        let mut commands = self.gradient_in(batch);
+        let last = self.operations.iter().position(|(_, backward, _)| *backward).unwrap_or(0);
+        for (index, (operation, backward, _)) in self.operations.iter().enumerate().rev() {
+            if !*backward {
+                continue;
+            }
+            operation.backward(batch, &mut commands);
+            let start = if index == last { 0 } else { self.filters[index].start };
+            // Only where everything from here to the end is final: filters lie in the order of the operations.
+            let later = self.filters[..index].iter().all(|filter| filter.end <= start || filter.is_empty());
+            let full = !self.filters[index].is_empty() && end - start.min(end) >= enough && later;
+            if index == last || full {
+                all.push((std::mem::take(&mut commands), start..end));
+                end = start;
+            }
+        }
+        all
+    }
+
+    /// Brings the gradient of the logits to where it begins its way.
+    fn gradient_in(&self, batch: usize) -> Commands {
         let mut commands = Commands::default();
         let Shape { height, width, channels } = self.output;
         let (pixels, wide) = (batch * height * width, padded(channels));
@@ -125,9 +165,6 @@ impl Blueprint {
             blocks(pixels * wide / 8),
             arguments![self.gradient, self.first_gradient, pixels, channels, wide],
         );
-        for (operation, _, _) in self.operations.iter().rev().filter(|(_, backward, _)| *backward) {
-            operation.backward(batch, &mut commands);
-        }
         commands
     }
 }
@@ -209,6 +246,26 @@ mod tests {
                         assert!(fits(*argument, kind), "{:?}: {argument:?} is no {kind}", launch.kernel);
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn the_pieces_of_a_backward_pass_are_the_whole_and_cover_all_filters() {
+        for &model in Model::ALL {
+            let blueprint = blueprint(model, 4, Precision::Bf16);
+            let whole = blueprint.backward(4).list.len();
+            for wanted in [1, 2, 4] {
+                let pieces = blueprint.backward_pieces(4, wanted);
+                assert!(!pieces.is_empty() && pieces.len() <= wanted, "{model}: {}", pieces.len());
+                assert_eq!(pieces.iter().map(|(commands, _)| commands.list.len()).sum::<usize>(), whole);
+                assert_eq!(pieces[0].1.end, blueprint.store.filters.trained);
+                assert!(pieces.windows(2).all(|pair| pair[0].1.start == pair[1].1.end), "{model}");
+                assert_eq!(pieces[pieces.len() - 1].1.start, 0);
+            }
+            if model == Model::Resnet18 {
+                // The first piece ends where a quarter is passed, and the last two layers are two thirds.
+                assert_eq!(blueprint.backward_pieces(4, 4).len(), 3);
             }
         }
     }

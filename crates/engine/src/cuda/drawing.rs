@@ -43,6 +43,8 @@ pub(super) struct Drawing<'a> {
     /// Whether the logits have still to be brought into the host's layout.
     pub(super) exported: bool,
     pub(super) orders: [Place; 2],
+    /// Examples of the batch that other workers have before these.
+    pub(super) before: Place,
 }
 
 impl<'a> Drawing<'a> {
@@ -57,6 +59,7 @@ impl<'a> Drawing<'a> {
         let (batch, number, single) = (settings.batch, settings.precision.bytes(), size_of::<f32>());
         let logits = layout.take(batch * fusion.shapes[fusion.output].size() * single);
         let orders = [(); 2].map(|()| layout.take((2 + 2 * batch) * size_of::<u32>()));
+        let before = layout.take(size_of::<u32>());
         let mut used = vec![false; wide.shapes.len()];
         fusion.operations.iter().map(|fused| fused.output).chain([0]).for_each(|value| used[value] = true);
         let mut place = |(value, shape): (usize, &Shape)| {
@@ -85,6 +88,7 @@ impl<'a> Drawing<'a> {
             logits,
             exported: true,
             orders,
+            before,
         }
     }
 
@@ -131,6 +135,7 @@ impl<'a> Drawing<'a> {
                 shape: self.fusion.shapes[fused.output],
                 links,
                 step: self.orders[0],
+                before: self.before,
             }),
             Layer::Flatten => unreachable!("a flatten is no operation"),
         })

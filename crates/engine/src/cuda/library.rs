@@ -54,10 +54,21 @@ pub(super) const CUDNN: Wanted = Wanted {
     ],
 };
 
-/// All of them, in the order they are needed.
+/// What GPUs talk to each other with. Only several workers need it.
+pub(super) const NCCL: Wanted = Wanted { what: "NCCL", names: &["libnccl.so.2", "libnccl.so"], beside: &[] };
+
+/// All that a GPU needs, in the order they are needed.
 pub(super) const ALL: [Wanted; 4] = [DRIVER, NVRTC, CUBLAS, CUDNN];
 
 impl Wanted {
+    /// The library by one of its names, once it is loaded.
+    pub(super) fn open(&self) -> Result<Library, Unavailable> {
+        self.load()?;
+        // SAFETY: it is loaded already, so that nothing is initialized.
+        let found = self.names.iter().find_map(|&name| unsafe { Library::new(name) }.ok());
+        found.ok_or_else(|| Unavailable::Library { what: self.what, names: Vec::new(), places: Vec::new() })
+    }
+
     /// Loads the library for as long as the program runs.
     pub(super) fn load(&self) -> Result<(), Unavailable> {
         if self.names.iter().any(|name| keep(name.as_ref())) {

@@ -19,6 +19,7 @@ mod kernel;
 mod layout;
 mod library;
 mod memory;
+pub(crate) mod nccl;
 mod network;
 mod operations;
 mod plans;
@@ -26,13 +27,15 @@ mod program;
 mod queue;
 mod store;
 mod survey;
+mod together;
 mod unavailable;
 mod update;
 
 use std::{fmt, str::FromStr};
 
 pub use gpu::Versions;
-pub use survey::{Found, Survey, available, survey};
+pub use nccl::Gpus;
+pub use survey::{Found, Survey, available, count, survey};
 pub use unavailable::Unavailable;
 
 use crate::{Architecture, Error, Network, Optimizer};

@@ -1,7 +1,10 @@
 //! A planned network at work on a GPU.
 
-use std::collections::HashMap;
-use std::sync::MutexGuard;
+use std::{
+    collections::HashMap,
+    ops::Range,
+    sync::{Arc, MutexGuard},
+};
 
 use super::{
     Precision, Settings,
@@ -16,9 +19,11 @@ use super::{
     plans::{Plans, workspace},
     program::Program,
     queue::Queue,
+    together::Together,
     update,
 };
 use crate::network::examples_of;
+use crate::peers::{Group, Part};
 use crate::{Architecture, Error, Input, Kept, Matrix, Mode, Network, Optimizer, Parameters, Set};
 
 /// Memory that is left to the libraries themselves.
@@ -27,7 +32,8 @@ const RESERVE: usize = 256 << 20;
 /// A network on a GPU. Programs come first: what they hold of cuDNN goes before its handle does.
 struct CudaNetwork {
     forward: HashMap<Pass, Program>,
-    backward: HashMap<usize, Program>,
+    /// In pieces, each with the gradients of filters that are final after it.
+    backward: HashMap<usize, Vec<(Program, Range<usize>)>>,
     plans: Plans,
     feed: Feed,
     logits: Matrix,
@@ -43,6 +49,12 @@ struct CudaNetwork {
     trained: Option<usize>,
     /// Examples of the last batch that went backward.
     went_back: usize,
+    /// Those it trains with.
+    together: Option<Together>,
+    /// The part of its batch that the next training pass is.
+    part: Option<Part>,
+    /// Examples other workers have before its own, as the GPU knows it.
+    before: u32,
     /// Taken as the network is dropped and, being the last field, held until all others are gone.
     leaving: Option<MutexGuard<'static, ()>>,
 }
@@ -79,6 +91,9 @@ pub(super) fn boxed(architecture: &Architecture, settings: &Settings) -> Result<
         steps: 0,
         trained: None,
         went_back: 0,
+        together: None,
+        part: None,
+        before: 0,
         leaving: None,
         blueprint,
     };
@@ -130,6 +145,18 @@ impl CudaNetwork {
         let count = portion.count * self.logits.columns();
         let from = self.blueprint.logits.address(self.queue.base());
         self.received.receive(count, from, self.queue.stream.cu_stream())
+    }
+
+    /// Tells the GPU how many examples of the batch other workers have before these, where that has changed.
+    fn put_before(&mut self) -> Result<(), Error> {
+        let before = self.part.map_or(0, |part| part.first as u32);
+        if before != self.before {
+            let place = self.blueprint.before.address(self.queue.base());
+            // SAFETY: there is room for one number, and only the queue's own stream reads it.
+            unsafe { memory::put(&self.queue.stream, place, &[before]) }?;
+            self.before = before;
+        }
+        Ok(())
     }
 
     /// Waits for a pass, and keeps its logits.
@@ -189,6 +216,9 @@ impl Network for CudaNetwork {
             return Err(Error::Input { expected, found: examples.to_string() });
         }
         self.trained = (mode == Mode::Train).then_some(examples);
+        if mode == Mode::Train {
+            self.put_before()?;
+        }
         self.logits.resize(examples, self.logits.columns());
         let portion = |index: usize| {
             let first = index * self.batch;
@@ -222,17 +252,44 @@ impl Network for CudaNetwork {
         let to = self.blueprint.gradient.address(self.queue.base());
         self.gradient.send(count, to, self.queue.stream.cu_stream())?;
         if !self.backward.contains_key(&batch) {
-            let program = Program::new(self.blueprint.backward(batch), &self.queue, &mut self.plans)?;
+            let pieces = self.together.as_ref().map_or(1, Together::pieces);
+            let mut programs = Vec::new();
+            for (commands, filters) in self.blueprint.backward_pieces(batch, pieces) {
+                programs.push((Program::new(commands, &self.queue, &mut self.plans)?, filters));
+            }
             self.plans.save();
-            self.backward.insert(batch, program);
+            self.backward.insert(batch, programs);
         }
-        self.backward.get_mut(&batch).map_or(Ok(()), |program| program.run(&self.queue))
+        for (program, filters) in self.backward.get_mut(&batch).into_iter().flatten() {
+            program.run(&self.queue)?;
+            if let Some(together) = &self.together {
+                together.filters(&self.queue, &self.blueprint, filters.clone())?;
+            }
+        }
+        let part = self.part.unwrap_or(Part { first: 0, own: batch, whole: batch });
+        self.together.as_ref().map_or(Ok(()), |together| together.finish(&self.queue, &self.blueprint, part))
     }
 
     fn step(&mut self, rate: f64) -> Result<(), Error> {
         self.queue.enter()?;
         self.steps += 1;
         update::step(&self.queue, &self.blueprint, self.optimizer, (rate, self.steps))
+    }
+
+    fn join(&mut self, group: Arc<dyn Group>, whole_norms: bool) -> Result<Option<String>, Error> {
+        if whole_norms {
+            let problem =
+                "batch norms of a GPU cannot be shared between workers yet: `sync_batch_norm` needs the CPU";
+            return Err(Error::Together(problem.into()));
+        }
+        let (together, remark) = Together::new(group, self.queue.gpu.context.ordinal())?;
+        self.together = Some(together);
+        self.backward.clear();
+        Ok(remark)
+    }
+
+    fn part(&mut self, part: Part) {
+        self.part = Some(part);
     }
 
     fn parameters(&self) -> Result<Parameters, Error> {

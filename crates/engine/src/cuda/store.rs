@@ -3,6 +3,8 @@
 //! Filters lie `[out][height][width][in]`, channels padded; they are what convolutions and products read. Everything else
 //! that is trained is a vector. Filters come first, then vectors, and of each kind those a gradient reaches.
 
+use std::ops::Range;
+
 use super::layout::padded;
 use crate::{
     Error, Parameters, Shape, Tensor,
@@ -99,6 +101,16 @@ impl Store {
         };
         let entry = self.entries.iter().find(mine)?;
         Some((entry.kind, entry.start))
+    }
+
+    /// Where the filter of a layer lies in its list, if it has one that is trained, with what pads it.
+    pub(super) fn filter(&self, layer: &str) -> Option<Range<usize>> {
+        let mine = |entry: &&Entry| {
+            let name = entry.spec.name.strip_prefix(layer).and_then(|rest| rest.strip_prefix('.'));
+            entry.kind == Kind::Filter && entry.trained && name.is_some()
+        };
+        let entry = self.entries.iter().find(mine)?;
+        Some(entry.start..entry.start + entry.room().next_multiple_of(ALIGNMENT))
     }
 
     /// Weights and statistics where PyTorch starts them.

@@ -4,7 +4,7 @@ use cudarc::driver::{result, sys::CUdevice_attribute_enum as Attribute};
 
 use super::{
     Unavailable, Versions,
-    gpu::{Gpu, count, driver},
+    gpu::{self, Gpu, driver},
     library,
 };
 use crate::Error;
@@ -36,7 +36,7 @@ pub struct Survey {
 /// Looks for GPUs and libraries.
 pub fn survey() -> Result<Survey, Error> {
     let mut survey = Survey::default();
-    match count() {
+    match gpu::count() {
         Ok(count) => survey.gpus = (0..count).map(found).collect::<Result<_, _>>()?,
         Err(Error::Unavailable(reason)) => survey.missing.push(reason),
         Err(other) => return Err(other),
@@ -50,6 +50,12 @@ pub fn survey() -> Result<Survey, Error> {
         }
     }
     Ok(survey)
+}
+
+/// How many GPUs the driver shows this process.
+#[must_use]
+pub fn count() -> usize {
+    gpu::count().unwrap_or(0)
 }
 
 /// Opens a GPU, or says why it cannot be used: its name and the versions of its libraries.

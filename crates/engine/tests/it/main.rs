@@ -13,3 +13,4 @@ mod oracle;
 mod properties;
 mod reference;
 mod threads;
+mod together;

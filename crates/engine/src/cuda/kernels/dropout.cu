@@ -14,13 +14,14 @@ INLINE uint4 philox(uint4 counter, u32 left, u32 right) {
 }
 
 // y = x times 0 or `kept`, drawn by the place of the number in a batch without padding. The step is read from memory, so
-// that a captured graph draws anew. Forward and backward are the same.
-KERNEL dropout(const Number* x, Number* y, const u32* step, u32 pixels, u32 channels, u32 padded, uint4 stream,
-               float kept) {
+// that a captured graph draws anew, and so is how many examples of the batch other workers have before these. Forward and
+// backward are the same.
+KERNEL dropout(const Number* x, Number* y, const u32* step, const u32* before, u32 size, u32 pixels, u32 channels,
+               u32 padded, uint4 stream, float kept) {
     u32 eights = padded / 8;
     EACH(i, pixels * eights) {
         u32 first = i % eights * 8;
-        u64 place = (u64)(i / eights) * channels + first;
+        u64 place = (u64)before[0] * size + (u64)(i / eights) * channels + first;
         Eight number = load_eight(x + (u64)i * 8);
         u64 block = ~0ull;
         uint4 words;

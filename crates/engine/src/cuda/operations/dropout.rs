@@ -24,6 +24,8 @@ pub(in crate::cuda) struct Dropout {
     pub(in crate::cuda) links: Links,
     /// Where the step is read from.
     pub(in crate::cuda) step: Place,
+    /// Where it is read how many examples of the batch other workers have before these.
+    pub(in crate::cuda) before: Place,
 }
 
 impl Dropout {
@@ -37,7 +39,18 @@ impl Dropout {
         to.launch(
             Kernel::Dropout,
             blocks(pixels * wide / 8),
-            arguments![from, target, self.step, pixels, channels, wide, stream, kept],
+            arguments![
+                from,
+                target,
+                self.step,
+                self.before,
+                self.shape.size(),
+                pixels,
+                channels,
+                wide,
+                stream,
+                kept
+            ],
         );
     }
 

@@ -1,0 +1,285 @@
+//! What GPUs talk to each other with: NCCL, looked for when it is first needed.
+//!
+//! Its functions are named here rather than taken from `cudarc`, which does not know the name its file has (`libnccl.so.2`)
+//! and would end the program where it is missing. There are few, and they have not changed since NCCL 2.11.
+
+use std::{
+    ffi::{CStr, c_char, c_int, c_void},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use cudarc::driver::CudaStream;
+use libloading::{Library, Symbol};
+
+use super::{
+    gpu::{Gpu, driver},
+    library,
+    memory::{self, DeviceMemory},
+};
+use crate::Error;
+
+/// What the first worker makes and all begin with.
+pub(crate) type Id = [u8; 128];
+
+/// An [`Id`] as it is handed over.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct UniqueId {
+    bytes: Id,
+}
+
+/// Kinds of numbers, as NCCL counts them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Number {
+    Byte = 1,
+    Single = 7,
+    Double = 8,
+    Half = 9,
+}
+
+const INVALID_USAGE: c_int = 5;
+const SUM: c_int = 0;
+/// A factor that is read at once, from the host.
+const IMMEDIATE: c_int = 1;
+
+type Handle = *mut c_void;
+
+/// The functions of the library.
+#[derive(Debug)]
+struct Functions {
+    id: unsafe extern "C" fn(*mut UniqueId) -> c_int,
+    begin: unsafe extern "C" fn(*mut Handle, c_int, UniqueId, c_int) -> c_int,
+    end: unsafe extern "C" fn(Handle) -> c_int,
+    all_reduce:
+        unsafe extern "C" fn(*const c_void, *mut c_void, usize, c_int, c_int, Handle, Handle) -> c_int,
+    all_gather: unsafe extern "C" fn(*const c_void, *mut c_void, usize, c_int, Handle, Handle) -> c_int,
+    weighted: unsafe extern "C" fn(*mut c_int, *mut c_void, c_int, c_int, Handle) -> c_int,
+    forget: unsafe extern "C" fn(c_int, Handle) -> c_int,
+    sentence: unsafe extern "C" fn(c_int) -> *const c_char,
+}
+
+impl Functions {
+    /// Finds them.
+    fn load() -> Result<Self, Error> {
+        let library = Box::leak(Box::new(library::NCCL.open()?));
+        // SAFETY: the types are those of `nccl.h`, and the library is never unloaded.
+        unsafe {
+            Ok(Self {
+                id: *named(library, b"ncclGetUniqueId\0")?,
+                begin: *named(library, b"ncclCommInitRank\0")?,
+                end: *named(library, b"ncclCommDestroy\0")?,
+                all_reduce: *named(library, b"ncclAllReduce\0")?,
+                all_gather: *named(library, b"ncclAllGather\0")?,
+                weighted: *named(library, b"ncclRedOpCreatePreMulSum\0")?,
+                forget: *named(library, b"ncclRedOpDestroy\0")?,
+                sentence: *named(library, b"ncclGetErrorString\0")?,
+            })
+        }
+    }
+
+    fn checked(&self, call: &'static str, code: c_int) -> Result<(), Error> {
+        if code == 0 {
+            return Ok(());
+        }
+        // SAFETY: the library answers every code with a text that stays.
+        let text = unsafe { CStr::from_ptr((self.sentence)(code)) };
+        // What it answers, above all, when two workers have the same GPU.
+        let more = if code == INVALID_USAGE { "; every worker needs a GPU of its own" } else { "" };
+        Err(Error::Cuda { call, problem: format!("NCCL says: {}{more}", text.to_string_lossy()) })
+    }
+}
+
+/// A function by its name.
+///
+/// # Safety
+/// It must have this type.
+unsafe fn named<'a, T>(library: &'a Library, name: &[u8]) -> Result<Symbol<'a, T>, Error> {
+    // SAFETY: what the caller promises.
+    unsafe { library.get(name) }
+        .map_err(|problem| Error::Cuda { call: "looking for NCCL", problem: problem.to_string() })
+}
+
+/// The GPUs of all workers, of which this is one.
+#[derive(Debug)]
+pub struct Gpus {
+    functions: Functions,
+    handle: Handle,
+    pub(super) gpu: Arc<Gpu>,
+    /// Exchanges run here, beside what the network computes.
+    pub(super) stream: Arc<CudaStream>,
+    /// How many there are.
+    pub size: usize,
+    /// Where numbers of the host pass through.
+    scratch: Mutex<Vec<DeviceMemory>>,
+}
+
+// SAFETY: NCCL's functions may be called from any thread; a communicator is used by one at a time, which those who share
+// it see to: the training loop, and nobody else.
+unsafe impl Send for Gpus {}
+// SAFETY: as above.
+unsafe impl Sync for Gpus {}
+
+/// Whether NCCL is on this machine.
+pub(crate) fn present() -> Result<(), Error> {
+    Ok(library::NCCL.load()?)
+}
+
+/// What all workers begin with; one of them makes it.
+pub(crate) fn new_id() -> Result<Id, Error> {
+    let functions = Functions::load()?;
+    let mut id = UniqueId { bytes: [0; 128] };
+    // SAFETY: there is room for it.
+    functions.checked("making an id", unsafe { (functions.id)(&raw mut id) })?;
+    Ok(id.bytes)
+}
+
+impl Gpus {
+    /// Joins the GPUs of all workers; every one of them calls this with the same id.
+    pub(crate) fn join(ordinal: usize, (rank, size): (usize, usize), id: Id) -> Result<Self, Error> {
+        let functions = Functions::load()?;
+        let gpu = Gpu::open(ordinal)?;
+        gpu.context.bind_to_thread().map_err(driver("choosing the GPU"))?;
+        let stream = gpu.context.new_stream().map_err(driver("making a stream"))?;
+        let mut handle = std::ptr::null_mut();
+        // SAFETY: the place can be written, and the GPU was chosen for this thread.
+        let code = unsafe {
+            (functions.begin)(&raw mut handle, size as c_int, UniqueId { bytes: id }, rank as c_int)
+        };
+        functions.checked("joining the GPUs of all workers", code)?;
+        Ok(Self { functions, handle, gpu, stream, size, scratch: Mutex::default() })
+    }
+
+    /// Replaces numbers of this GPU by their sums over all, behind what was ordered here before.
+    ///
+    /// # Safety
+    /// There must be so many numbers at the address, and nobody else may use them meanwhile.
+    pub(super) unsafe fn sum(&self, at: u64, count: usize, number: Number) -> Result<(), Error> {
+        // SAFETY: what the caller promises.
+        unsafe { self.reduce(at, count, number, SUM) }
+    }
+
+    /// The same with the numbers of this worker multiplied by its share first.
+    ///
+    /// # Safety
+    /// As for [`Self::sum`]; the numbers are in single precision.
+    pub(super) unsafe fn average(&self, at: u64, count: usize, share: f32) -> Result<(), Error> {
+        let (mut operation, mut share) = (0, share);
+        let kind = Number::Single as c_int;
+        let factor = (&raw mut share).cast();
+        // SAFETY: the factor is read before the call returns.
+        let code =
+            unsafe { (self.functions.weighted)(&raw mut operation, factor, kind, IMMEDIATE, self.handle) };
+        self.functions.checked("weighing", code)?;
+        // SAFETY: what the caller promises.
+        let reduced = unsafe { self.reduce(at, count, Number::Single, operation) };
+        // SAFETY: it was made above; what is under way keeps what it needs.
+        let code = unsafe { (self.functions.forget)(operation, self.handle) };
+        reduced.and(self.functions.checked("weighing", code))
+    }
+
+    unsafe fn reduce(&self, at: u64, count: usize, number: Number, operation: c_int) -> Result<(), Error> {
+        if count == 0 {
+            return Ok(());
+        }
+        let (place, stream) = (at as *mut c_void, self.stream.cu_stream().cast());
+        // SAFETY: what the caller promises; handle and stream are alive.
+        let code = unsafe {
+            (self.functions.all_reduce)(place, place, count, number as c_int, operation, self.handle, stream)
+        };
+        self.functions.checked("summing over GPUs", code)
+    }
+
+    /// Gathers so many bytes of each worker.
+    ///
+    /// # Safety
+    /// There must be so many bytes at `from`, and room for those of all at `to`.
+    pub(super) unsafe fn gather(&self, from: u64, to: u64, bytes: usize) -> Result<(), Error> {
+        let (from, to, stream) = (from as *const c_void, to as *mut c_void, self.stream.cu_stream().cast());
+        // SAFETY: what the caller promises.
+        let code = unsafe {
+            (self.functions.all_gather)(from, to, bytes, Number::Byte as c_int, self.handle, stream)
+        };
+        self.functions.checked("gathering over GPUs", code)
+    }
+}
+
+/// The same for numbers of the host, which go to the GPU and back: for what is small.
+impl Gpus {
+    /// Two stretches of at least so many bytes, kept for the next time.
+    fn scratch(&self, from: usize, to: usize) -> Result<MutexGuard<'_, Vec<DeviceMemory>>, Error> {
+        let mut scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        self.gpu.context.bind_to_thread().map_err(driver("choosing the GPU"))?;
+        if scratch.len() < 2 || scratch[0].bytes() < from || scratch[1].bytes() < to {
+            *scratch = vec![DeviceMemory::zeros(&self.stream, from)?, DeviceMemory::zeros(&self.stream, to)?];
+        }
+        Ok(scratch)
+    }
+
+    /// The bytes of all workers one after the other; `lengths` are how many each has.
+    pub(crate) fn gather_bytes(&self, mine: &[u8], lengths: &[usize]) -> Result<Vec<u8>, Error> {
+        let longest = lengths.iter().copied().max().unwrap_or(0).next_multiple_of(16).max(16);
+        let mut padded = mine.to_vec();
+        padded.resize(longest, 0);
+        let scratch = self.scratch(longest, longest * self.size)?;
+        // SAFETY: both stretches are as long as that, and all of it runs on one stream in order.
+        let all = unsafe {
+            memory::put(&self.stream, scratch[0].address(), &padded)?;
+            self.gather(scratch[0].address(), scratch[1].address(), longest)?;
+            memory::fetch::<u8>(&self.stream, scratch[1].address(), longest * self.size)?
+        };
+        Ok(all
+            .chunks_exact(longest)
+            .zip(lengths)
+            .flat_map(|(all, &length)| &all[..length])
+            .copied()
+            .collect())
+    }
+
+    /// Sums over all workers.
+    pub(crate) fn sum_doubles(&self, numbers: &mut [f64]) -> Result<(), Error> {
+        self.sum_numbers(numbers, Number::Double)
+    }
+
+    /// Sums over all workers.
+    pub(crate) fn sum_singles(&self, numbers: &mut [f32]) -> Result<(), Error> {
+        self.sum_numbers(numbers, Number::Single)
+    }
+
+    fn sum_numbers<T: Copy + Default>(&self, numbers: &mut [T], number: Number) -> Result<(), Error> {
+        let scratch = self.scratch(size_of_val(numbers), 0)?;
+        let place = scratch[0].address();
+        // SAFETY: there is room for so many numbers, and all of it runs on one stream in order.
+        let sums = unsafe {
+            memory::put(&self.stream, place, numbers)?;
+            self.sum(place, numbers.len(), number)?;
+            memory::fetch::<T>(&self.stream, place, numbers.len())?
+        };
+        numbers.copy_from_slice(&sums);
+        Ok(())
+    }
+}
+
+impl Drop for Gpus {
+    fn drop(&mut self) {
+        let _ = self.gpu.context.bind_to_thread();
+        let _ = self.stream.synchronize();
+        // SAFETY: nothing is under way any more, and the handle is destroyed once.
+        unsafe { (self.functions.end)(self.handle) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_nccl_is_missing_a_sentence_says_so() {
+        match present() {
+            Ok(()) => assert!(Functions::load().is_ok()),
+            Err(missing) => {
+                let said = missing.to_string();
+                assert!(said.starts_with("NCCL was not found: looked for libnccl.so.2"), "{said}");
+            }
+        }
+    }
+}
