@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 import pickle
 import signal
 import subprocess
@@ -230,3 +231,25 @@ def test_it_needs_numpy_and_nothing_else():
     ran = subprocess.run([sys.executable, "-c", textwrap.dedent(ALONE)], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     assert "step 100/100" in ran.stderr
+
+
+COMMAND = pathlib.Path(__file__).resolve().parents[3] / "target" / "debug" / "cleanest"
+
+
+@pytest.mark.skipif(not COMMAND.exists(), reason="the command is not built: target/debug/cleanest")
+def test_the_command_and_the_estimator_read_each_others_folders(digits, fitted, tmp_path):
+    x, *_ = digits
+
+    def run(*words):
+        return subprocess.run([COMMAND, *words], cwd=tmp_path, capture_output=True, text=True, check=True)
+
+    fitted.save(tmp_path / "mine")
+    np.save(tmp_path / "x.npy", x.astype(np.float32))
+    run("predict", "mine", "x.npy", "--out", "p.npy")
+    np.testing.assert_allclose(np.load(tmp_path / "p.npy"), fitted.predict_proba(x), atol=1e-6)
+    run("report", "mine")
+    run("fit", "digits", "--steps", "20", "--folds", "0", "--out", "theirs", "--quiet")
+    theirs = NoisyLabelClassifier.load(tmp_path / "theirs")
+    assert theirs.classes_.tolist() == list(range(10))
+    assert theirs.predict(np.zeros((2, 8, 8), np.uint8)).shape == (2,)
+    assert 0 <= theirs.noise_rate_ <= 1 and theirs.find_label_issues().dtype["given"] == np.int64

@@ -98,7 +98,7 @@ def find_label_issues(
 class Audit:
     """An audit that is made in parts: batch by batch, or by many workers.
 
-    Confident learning looks at all examples three times, so there are three passes. In each, ``update`` counts some
+    Confident learning asks three things of all examples, so there are three passes. In each, ``update`` counts some
     examples and ``merge`` takes over what another part has counted, in any order; ``finish`` ends the pass, and the third
     time gives the issues::
 

@@ -46,14 +46,13 @@ impl Mergeable {
 }
 
 fn write(list: &Shortlist, out: &mut Vec<u8>) {
-    // What will not be cut need not travel.
-    let mut list = list.clone();
-    list.settle();
+    // What will not be cut need not travel, and in order the same parts have the same bytes.
+    let candidates = list.clone().sorted();
     out.extend(list.label.to_le_bytes());
     out.extend(list.class.unwrap_or(u32::MAX).to_le_bytes());
     out.extend(list.limit.to_le_bytes());
-    out.extend((list.candidates.len() as u64).to_le_bytes());
-    for Candidate { key, issue, excused } in list.candidates {
+    out.extend((candidates.len() as u64).to_le_bytes());
+    for Candidate { key, issue, excused } in candidates {
         for number in [key, issue.self_confidence, issue.normalized_margin] {
             out.extend(number.to_le_bytes());
         }
@@ -104,8 +103,11 @@ fn list(input: &mut Input<'_>, classes: u32) -> Option<Shortlist> {
         return None;
     }
     let (limit, count) = (input.u64()?, input.u64()?);
-    let candidates = (0..count).map(|_| candidate(input, classes)).collect::<Option<_>>()?;
-    Some(Shortlist { label, class, limit, candidates })
+    let mut list = Shortlist::new(label, class, limit);
+    for _ in 0..count {
+        list.offer(candidate(input, classes)?);
+    }
+    Some(list)
 }
 
 fn candidate(input: &mut Input<'_>, classes: u32) -> Option<Candidate> {

@@ -1,6 +1,6 @@
 //! An audit that is made in parts: batch by batch, by many workers, on other machines.
 //!
-//! Confident learning looks at every example three times: how sure the model is of each label, which counts follow from
+//! Confident learning asks three things of every example: how sure the model is of each label, which counts follow from
 //! that, and which examples are cut. A state is in one of these passes. Workers begin with the state as it is after a
 //! pass was finished, each counts its part, and the parts are merged, in any order: the answer is that of one process.
 

@@ -27,14 +27,16 @@ pub(super) struct Candidate {
     pub(super) excused: bool,
 }
 
-/// The candidates with the largest keys, up to a number; of equal keys those of the smaller rows.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// The candidates with the largest keys, up to a number; of equal keys those of the smaller rows. Holds a quarter more at a time.
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Shortlist {
     pub(super) label: u32,
     /// The class that is ahead of the label; none where the least sure are looked for.
     pub(super) class: Option<u32>,
     pub(super) limit: u64,
     pub(super) candidates: Vec<Candidate>,
+    /// The key that a candidate has to reach.
+    bar: f64,
 }
 
 /// All lists, those of a label side by side.
@@ -42,33 +44,39 @@ pub(super) struct Shortlist {
 pub(super) struct Shortlists(pub(super) Vec<Shortlist>);
 
 impl Shortlist {
-    fn offer(&mut self, candidate: Candidate) {
-        self.candidates.push(candidate);
-        if self.candidates.len() as u64 >= self.limit + self.limit / 4 + 64 {
-            self.settle();
+    pub(super) fn new(label: u32, class: Option<u32>, limit: u64) -> Self {
+        Self { label, class, limit, candidates: Vec::new(), bar: f64::NEG_INFINITY }
+    }
+
+    pub(super) fn offer(&mut self, candidate: Candidate) {
+        if candidate.key >= self.bar {
+            self.candidates.push(candidate);
+            if self.candidates.len() as u64 >= self.limit + self.limit / 4 + 64 {
+                self.cut();
+            }
         }
     }
 
-    /// Drops what is not among the best.
-    pub(super) fn settle(&mut self) {
-        let order =
-            |a: &Candidate, b: &Candidate| b.key.total_cmp(&a.key).then(a.issue.row.cmp(&b.issue.row));
+    /// Drops what is not among the best, and raises the bar.
+    fn cut(&mut self) {
         let limit = self.limit as usize;
-        if self.candidates.len() > limit {
-            self.candidates.select_nth_unstable_by(limit, order);
+        if limit > 0 && self.candidates.len() > limit {
+            self.candidates.select_nth_unstable_by(limit - 1, order);
             self.candidates.truncate(limit);
+            self.bar = self.candidates[limit - 1].key;
         }
-        self.candidates.sort_unstable_by(order);
     }
 
-    /// The key that a candidate has to reach; known after [`Shortlist::settle`].
-    fn bar(&self) -> f64 {
-        let full = self.candidates.len() as u64 >= self.limit;
+    /// The best, in order.
+    pub(super) fn sorted(mut self) -> Vec<Candidate> {
+        self.cut();
+        self.candidates.sort_unstable_by(order);
         self.candidates
-            .get((self.limit as usize).wrapping_sub(1))
-            .filter(|_| full)
-            .map_or(f64::NEG_INFINITY, |c| c.key)
     }
+}
+
+fn order(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
+    b.key.total_cmp(&a.key).then(a.issue.row.cmp(&b.issue.row))
 }
 
 impl Shortlists {
@@ -77,7 +85,7 @@ impl Shortlists {
         let mut lists = Vec::new();
         for (label, limits) in limits.chunks(classes).enumerate() {
             let others = || limits.iter().enumerate().filter(|(class, count)| *class != label && **count > 0);
-            let list = |class, limit| Shortlist { label: label as u32, class, limit, candidates: Vec::new() };
+            let list = |class, limit| Shortlist::new(label as u32, class, limit);
             if prune != Prune::NoiseRate {
                 lists.push(list(None, others().map(|(_, count)| count).sum()));
             }
@@ -91,19 +99,18 @@ impl Shortlists {
 
     /// Looks at a block whose examples have these numbers.
     pub(super) fn consider<P: Probability>(&mut self, block: &Block<'_, P>, number: impl Fn(usize) -> u64) {
-        let mut by_label = vec![Vec::new(); block.classes()];
-        for (at, list) in self.0.iter_mut().enumerate() {
-            list.settle();
-            by_label[list.label as usize].push((at, list.class, list.bar()));
+        let mut by_label: Vec<Vec<&mut Shortlist>> = (0..block.classes()).map(|_| Vec::new()).collect();
+        for list in &mut self.0 {
+            by_label[list.label as usize].push(list);
         }
         for (at, probabilities, label) in block.rows() {
             let own = probabilities[label as usize].wide();
-            let key =
-                |class: Option<u32>| class.map_or(-own, |class| probabilities[class as usize].wide() - own);
-            let lists = by_label[label as usize].iter().map(|&(list, class, bar)| (list, key(class), bar));
-            for (list, key, _) in lists.filter(|(_, key, bar)| key >= bar) {
-                let (issue, excused) = looked_at(number(at), probabilities, label);
-                self.0[list].offer(Candidate { key, issue, excused });
+            for list in &mut by_label[label as usize] {
+                let key = list.class.map_or(-own, |class| probabilities[class as usize].wide() - own);
+                if key >= list.bar {
+                    let (issue, excused) = looked_at(number(at), probabilities, label);
+                    list.offer(Candidate { key, issue, excused });
+                }
             }
         }
     }
@@ -135,11 +142,11 @@ fn looked_at<P: Probability>(row: u64, probabilities: &[P], label: u32) -> (Issu
 pub(super) fn issues(lists: Shortlists, prune: Prune) -> Vec<Issue> {
     let mut sure: HashSet<u64> = HashSet::new();
     let mut found = Vec::new();
-    for mut list in lists.0 {
-        list.settle();
-        let meant =
-            list.candidates.iter().filter(|candidate| !candidate.excused).map(|candidate| candidate.issue);
-        if prune == Prune::Both && list.class.is_none() {
+    for list in lists.0 {
+        let least_sure = list.class.is_none();
+        let meant = list.sorted().into_iter().filter(|candidate| !candidate.excused);
+        let meant = meant.map(|candidate| candidate.issue);
+        if prune == Prune::Both && least_sure {
             sure.extend(meant.map(|issue| issue.row));
         } else {
             found.extend(meant);
