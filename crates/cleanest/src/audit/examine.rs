@@ -1,5 +1,6 @@
 //! The audit itself: from probabilities and labels to what is wrong with them.
 
+use super::Quality;
 use super::finding::{CloserPass, Finding, FindingPass, RankPass};
 use super::passes::{Table, TallyPass};
 use super::record::{
@@ -67,14 +68,11 @@ pub enum Rank {
 impl Rank {
     /// What an example is ranked by, least first.
     pub(super) fn of<P: Probability>(self, probabilities: &[P], label: u32) -> f64 {
-        let own = probabilities[label as usize].wide();
-        match self {
-            Self::SelfConfidence => own,
-            Self::NormalizedMargin => {
-                let others = probabilities.iter().enumerate().filter(|(class, _)| *class != label as usize);
-                own - others.map(|(_, p)| p.wide()).fold(0.0, f64::max)
-            }
-        }
+        let quality = match self {
+            Self::SelfConfidence => Quality::SelfConfidence,
+            Self::NormalizedMargin => Quality::NormalizedMargin,
+        };
+        quality.of(probabilities, label)
     }
 }
 

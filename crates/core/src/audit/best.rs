@@ -29,12 +29,6 @@ impl Pick {
         self.note
     }
 
-    /// What it was ranked by.
-    #[must_use]
-    pub fn key(&self) -> f64 {
-        self.key
-    }
-
     /// Its row.
     #[must_use]
     pub fn row(&self) -> usize {
@@ -48,15 +42,36 @@ impl Pick {
     }
 }
 
+/// Something that is the better the larger its key is; of equal keys the one in the earlier place is better.
+pub trait Ranked: Copy {
+    /// What it is ranked by.
+    fn key(&self) -> f64;
+
+    /// What tells it from others with the same key.
+    fn place(&self) -> u64;
+}
+
+impl Ranked for Pick {
+    #[inline]
+    fn key(&self) -> f64 {
+        self.key
+    }
+
+    #[inline]
+    fn place(&self) -> u64 {
+        self.place
+    }
+}
+
 /// The best of what was offered, up to a number. Holds at most about a quarter more at a time.
-#[derive(Clone, Debug)]
-pub struct Best {
+#[derive(Clone, Debug, PartialEq)]
+pub struct Best<T = Pick> {
     limit: usize,
-    picks: Vec<Pick>,
+    picks: Vec<T>,
     bar: f64,
 }
 
-impl Best {
+impl<T: Ranked> Best<T> {
     /// The best so many.
     #[must_use]
     pub fn new(limit: usize) -> Self {
@@ -104,8 +119,8 @@ impl Best {
 
     /// Takes an example if it may be among the best; says whether the bar was raised.
     #[inline]
-    pub fn offer(&mut self, pick: Pick) -> bool {
-        if !(pick.key >= self.bar && self.limit > 0) {
+    pub fn offer(&mut self, pick: T) -> bool {
+        if !(pick.key() >= self.bar && self.limit > 0) {
             return false;
         }
         let most = self.limit.saturating_add(self.limit / 4).saturating_add(64);
@@ -130,9 +145,23 @@ impl Best {
 
     /// The best, in no order.
     #[must_use]
-    pub fn picks(mut self) -> Vec<Pick> {
+    pub fn picks(mut self) -> Vec<T> {
         self.cut();
         self.picks
+    }
+
+    /// The best, best first.
+    #[must_use]
+    pub fn sorted(self) -> Vec<T> {
+        let mut picks = self.picks();
+        picks.sort_unstable_by(order);
+        picks
+    }
+
+    /// What is held so far, in no order.
+    #[must_use]
+    pub fn held(&self) -> &[T] {
+        &self.picks
     }
 
     /// Drops what cannot be among the best any more.
@@ -142,13 +171,13 @@ impl Best {
         } else if self.picks.len() > self.limit {
             self.picks.select_nth_unstable_by(self.limit - 1, order);
             self.picks.truncate(self.limit);
-            self.bar = self.picks[self.limit - 1].key;
+            self.bar = self.picks[self.limit - 1].key();
         }
     }
 }
 
-fn order(a: &Pick, b: &Pick) -> std::cmp::Ordering {
-    b.key.total_cmp(&a.key).then(a.place.cmp(&b.place))
+fn order<T: Ranked>(a: &T, b: &T) -> std::cmp::Ordering {
+    b.key().total_cmp(&a.key()).then(a.place().cmp(&b.place()))
 }
 
 #[cfg(test)]
@@ -176,9 +205,7 @@ mod tests {
             let mut all = offers.clone();
             all.sort_by(|a, b| b.key.total_cmp(&a.key).then(a.row().cmp(&b.row())));
             all.truncate(limit);
-            let mut best = first.picks();
-            best.sort_by(order);
-            prop_assert_eq!(best, all);
+            prop_assert_eq!(first.sorted(), all);
         }
     }
 }

@@ -19,7 +19,7 @@ mod search;
 mod tally;
 mod temperature;
 
-pub use best::{Best, Pick};
+pub use best::{Best, Pick, Ranked};
 pub use block::{Block, Probability, TOLERANCE};
 pub use census::{Census, Thresholds};
 pub use channel::{Channel, Undo, Verdict};

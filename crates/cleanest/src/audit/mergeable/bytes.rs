@@ -47,10 +47,10 @@ impl Mergeable {
 
 fn write(list: &Shortlist, out: &mut Vec<u8>) {
     // What will not be cut need not travel, and in order the same parts have the same bytes.
-    let candidates = list.clone().sorted();
+    let candidates = list.best.clone().sorted();
     out.extend(list.label.to_le_bytes());
     out.extend(list.class.unwrap_or(u32::MAX).to_le_bytes());
-    out.extend(list.limit.to_le_bytes());
+    out.extend((list.best.limit() as u64).to_le_bytes());
     out.extend((candidates.len() as u64).to_le_bytes());
     for Candidate { key, issue, excused } in candidates {
         for number in [key, issue.self_confidence, issue.normalized_margin] {
@@ -105,7 +105,7 @@ fn list(input: &mut Input<'_>, classes: u32) -> Option<Shortlist> {
     let (limit, count) = (input.u64()?, input.u64()?);
     let mut list = Shortlist::new(label, class, limit);
     for _ in 0..count {
-        list.offer(candidate(input, classes)?);
+        list.best.offer(candidate(input, classes)?);
     }
     Some(list)
 }

@@ -1,6 +1,6 @@
 //! The last pass: the examples that may be cut, no more than will be.
 
-use cleanest_core::audit::{Block, Probability, Prune};
+use cleanest_core::audit::{Best, Block, Probability, Prune, Ranked};
 use std::collections::HashSet;
 
 /// An example whose label is taken for wrong.
@@ -27,16 +27,23 @@ pub(super) struct Candidate {
     pub(super) excused: bool,
 }
 
-/// The candidates with the largest keys, up to a number; of equal keys those of the smaller rows. Holds a quarter more at a time.
+impl Ranked for Candidate {
+    fn key(&self) -> f64 {
+        self.key
+    }
+
+    fn place(&self) -> u64 {
+        self.issue.row
+    }
+}
+
+/// The candidates of a label with the largest keys.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Shortlist {
     pub(super) label: u32,
     /// The class that is ahead of the label; none where the least sure are looked for.
     pub(super) class: Option<u32>,
-    pub(super) limit: u64,
-    pub(super) candidates: Vec<Candidate>,
-    /// The key that a candidate has to reach.
-    bar: f64,
+    pub(super) best: Best<Candidate>,
 }
 
 /// All lists, those of a label side by side.
@@ -45,38 +52,8 @@ pub(super) struct Shortlists(pub(super) Vec<Shortlist>);
 
 impl Shortlist {
     pub(super) fn new(label: u32, class: Option<u32>, limit: u64) -> Self {
-        Self { label, class, limit, candidates: Vec::new(), bar: f64::NEG_INFINITY }
+        Self { label, class, best: Best::new(usize::try_from(limit).unwrap_or(usize::MAX)) }
     }
-
-    pub(super) fn offer(&mut self, candidate: Candidate) {
-        if candidate.key >= self.bar {
-            self.candidates.push(candidate);
-            if self.candidates.len() as u64 >= self.limit + self.limit / 4 + 64 {
-                self.cut();
-            }
-        }
-    }
-
-    /// Drops what is not among the best, and raises the bar.
-    fn cut(&mut self) {
-        let limit = self.limit as usize;
-        if limit > 0 && self.candidates.len() > limit {
-            self.candidates.select_nth_unstable_by(limit - 1, order);
-            self.candidates.truncate(limit);
-            self.bar = self.candidates[limit - 1].key;
-        }
-    }
-
-    /// The best, in order.
-    pub(super) fn sorted(mut self) -> Vec<Candidate> {
-        self.cut();
-        self.candidates.sort_unstable_by(order);
-        self.candidates
-    }
-}
-
-fn order(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
-    b.key.total_cmp(&a.key).then(a.issue.row.cmp(&b.issue.row))
 }
 
 impl Shortlists {
@@ -93,7 +70,7 @@ impl Shortlists {
                 lists.extend(others().map(|(class, &count)| list(Some(class as u32), count)));
             }
         }
-        lists.retain(|list: &Shortlist| list.limit > 0);
+        lists.retain(|list: &Shortlist| list.best.limit() > 0);
         Self(lists)
     }
 
@@ -107,9 +84,9 @@ impl Shortlists {
             let own = probabilities[label as usize].wide();
             for list in &mut by_label[label as usize] {
                 let key = list.class.map_or(-own, |class| probabilities[class as usize].wide() - own);
-                if key >= list.bar {
+                if key >= list.best.bar() {
                     let (issue, excused) = looked_at(number(at), probabilities, label);
-                    list.offer(Candidate { key, issue, excused });
+                    list.best.offer(Candidate { key, issue, excused });
                 }
             }
         }
@@ -118,7 +95,7 @@ impl Shortlists {
     /// Takes over the candidates of another part.
     pub(super) fn merge(&mut self, other: Option<&Self>) {
         for (mine, theirs) in self.0.iter_mut().zip(other.into_iter().flat_map(|other| &other.0)) {
-            theirs.candidates.iter().for_each(|&candidate| mine.offer(candidate));
+            theirs.best.held().iter().for_each(|&candidate| _ = mine.best.offer(candidate));
         }
     }
 }
@@ -144,7 +121,7 @@ pub(super) fn issues(lists: Shortlists, prune: Prune) -> Vec<Issue> {
     let mut found = Vec::new();
     for list in lists.0 {
         let least_sure = list.class.is_none();
-        let meant = list.sorted().into_iter().filter(|candidate| !candidate.excused);
+        let meant = list.best.picks().into_iter().filter(|candidate| !candidate.excused);
         let meant = meant.map(|candidate| candidate.issue);
         if prune == Prune::Both && least_sure {
             sure.extend(meant.map(|issue| issue.row));
