@@ -2,7 +2,7 @@
 
 use crate::{Dataset, Error, Example, Shape};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// Rows that are summed up together; fixed, so that sums do not depend on the number of workers.
 const RUN: usize = 1024;
@@ -11,9 +11,17 @@ const RUN: usize = 1024;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Standardization {
     /// What is subtracted.
+    #[serde(serialize_with = "decimals")]
     pub mean: Vec<f32>,
     /// What the difference is divided by; never 0.
+    #[serde(serialize_with = "decimals")]
     pub deviation: Vec<f32>,
+}
+
+/// Numbers as people write them: 0.2023, also in formats that know double precision alone and would have it 0.2022999972.
+fn decimals<S: Serializer>(numbers: &[f32], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer
+        .collect_seq(numbers.iter().map(|number| number.to_string().parse().unwrap_or(f64::from(*number))))
 }
 
 /// Constants by name: those of the paper's experiments.

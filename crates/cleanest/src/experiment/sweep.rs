@@ -110,10 +110,8 @@ impl Planned {
             ("test", self.config.test.as_ref(), made.test.as_ref()),
         ];
         let made: Table = made.to_toml()?.parse().unwrap_or_default();
+        let asked: Table = self.config.to_toml()?.parse().unwrap_or_default();
         let mut given = self.given.clone();
-        if let (Some(place), Some(noise)) = (given.get_mut("noise"), &self.config.noise) {
-            *place = Value::String(noise.to_string());
-        }
         // A set may lie elsewhere than it did; that it is the same set is seen by its sha256 when a run goes on.
         for (key, asked, made) in moved {
             if asked.and_then(|path| path.file_name()) == made.and_then(|path| path.file_name()) {
@@ -126,7 +124,7 @@ impl Planned {
             let of_other_method = methods(key) && key.replace('_', "-") != self.config.method;
             !IMMATERIAL.contains(&key) && !of_other_method
         });
-        match difference("", &given, &made) {
+        match difference("", &given, &asked, &made) {
             None => Ok(()),
             Some((key, made, asked)) => {
                 Err(Error::OtherSettings { path: folder.to_owned(), key, made, asked })
@@ -135,14 +133,17 @@ impl Planned {
     }
 }
 
-/// The first setting that was given and is not what a folder was made with: key, made, asked.
-fn difference(above: &str, given: &Table, made: &Table) -> Option<(String, String, String)> {
-    given.iter().find_map(|(key, asked)| {
+/// The first setting that was given and is not what a folder was made with: key, made, asked. What is asked for is compared
+/// as a folder has it written, where noise has its full name and a constant the precision it is used with.
+fn difference(above: &str, given: &Table, asked: &Table, made: &Table) -> Option<(String, String, String)> {
+    given.iter().find_map(|(key, given)| {
         let whole = if above.is_empty() { key.clone() } else { format!("{above}.{key}") };
-        match (asked, made.get(key)) {
-            (Value::Table(asked), Some(Value::Table(made))) => difference(&whole, asked, made),
-            (asked, Some(made)) if same(asked, made) => None,
-            (asked, made) => {
+        match (given, asked.get(key).unwrap_or(given), made.get(key)) {
+            (Value::Table(given), Value::Table(asked), Some(Value::Table(made))) => {
+                difference(&whole, given, asked, made)
+            }
+            (_, asked, Some(made)) if same(asked, made) => None,
+            (_, asked, made) => {
                 let made = made.map_or("left out".to_owned(), |made| format!("= {}", text(made)));
                 Some((whole, made, format!("`{}`", text(asked))))
             }

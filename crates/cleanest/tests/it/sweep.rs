@@ -100,6 +100,22 @@ fn what_is_complete_is_left_alone_and_only_the_rest_is_made() {
 }
 
 #[test]
+fn constants_that_are_no_binary_fractions_are_written_as_given_and_known_again() {
+    let folder = folder_with(&format!("{FILE}\n[standardization]\nmean = [0.4914]\ndeviation = [0.2023]\n"));
+    let one = "--only seed=1 --only method=tvd";
+    swept(folder.path(), one, 0);
+    let config = folder.path().join("runs").join(NAMES[1]).join("config.toml");
+    let written = std::fs::read_to_string(config).unwrap();
+    assert!(written.contains("deviation = [0.2023]\nmean = [0.4914]\n"), "{written}");
+    assert!(swept(folder.path(), one, 0).starts_with("1 of 1 runs are complete already\n"));
+    let other = swept(folder.path(), &format!("{one} --set standardization.deviation=[0.2024]"), 2);
+    assert!(
+        other.contains("was made with `standardization.deviation` = 0.2023, and `0.2024` is asked for"),
+        "{other}"
+    );
+}
+
+#[test]
 fn several_jobs_and_any_number_of_cuts_give_the_same_bytes() {
     let folder = folder_with(FILE);
     let steps = "--set steps=300 --set checkpoint_steps=20";
