@@ -3,7 +3,9 @@
 //! `cargo run --release -p cleanest-engine --example bench_cuda -- MODEL PRECISION MODE [BATCH [CLASSES [STEPS [JOBS]]]]`
 //! prints one line of JSON: milliseconds of a step, mean and median, what the start took, and with several jobs the
 //! steps a second of all of them together. Started as one of several workers (`torchrun`, or `RANK`, `WORLD_SIZE`,
-//! `MASTER_ADDR` and `MASTER_PORT`) it trains with the others by NCCL, a batch of this size each. Images are random bytes that the GPU keeps; CIFAR's are cropped and turned.
+//! `MASTER_ADDR` and `MASTER_PORT`) it trains with the others by NCCL, a batch of this size each; CLEANEST_EXERCISE lets one
+//! worker do what several do, SYNC_BATCH_NORM lets batch norms see the whole batch. Images are random bytes that the GPU
+//! keeps; CIFAR's are cropped and turned.
 
 use std::{
     error::Error,
@@ -95,7 +97,7 @@ fn run(job: &Job, barrier: &Barrier) -> Result<Times, Failure> {
     let workers = match Launch::found()? {
         Some(launch) if gpus::is_arranged() => {
             let group = gpus::join((launch.rank, launch.size), job.settings.ordinal)?;
-            network.join(Arc::clone(&group), false)?;
+            network.join(Arc::clone(&group), std::env::var_os("SYNC_BATCH_NORM").is_some())?;
             let (own, whole) = (job.settings.batch, job.settings.batch * launch.size);
             network.part(Part { first: launch.rank * own, own, whole });
             Some(group)
@@ -171,8 +173,10 @@ impl Buffers {
         let found = network.forward(input, Mode::Train)?;
         self.mark = Some(Instant::now());
         let forward = clock.elapsed().as_secs_f64();
-        if let Some(workers) = &self.workers {
-            let bytes: Vec<u8> = found.values().iter().flat_map(|logit| logit.to_le_bytes()).collect();
+        if let Some(workers) = self.workers.as_ref().filter(|all| all.size() > 1 || all.is_exercise()) {
+            let mut bytes = vec![0; size_of_val(found.values())];
+            let places = bytes.chunks_exact_mut(4).zip(found.values());
+            places.for_each(|(bytes, logit)| bytes.copy_from_slice(&logit.to_le_bytes()));
             std::hint::black_box(workers.gather_known(&bytes, &vec![bytes.len(); workers.size()]));
         }
         self.logits.reshape(found.rows(), found.columns());

@@ -58,9 +58,11 @@ impl Share {
             self.asked = signal;
             return widened(found, logits);
         }
-        let mut mine = signal.unwrap_or(0).to_le_bytes().to_vec();
         let own = &found.values()[..batch.own.len() * columns];
-        mine.extend(own.iter().flat_map(|logit| logit.to_le_bytes()));
+        let mut mine = vec![0; SIGNAL + size_of_val(own)];
+        mine[..SIGNAL].copy_from_slice(&signal.unwrap_or(0).to_le_bytes());
+        let places = mine[SIGNAL..].chunks_exact_mut(4).zip(own);
+        places.for_each(|(bytes, logit)| bytes.copy_from_slice(&logit.to_le_bytes()));
         let length = |rank| SIGNAL + size_of::<f32>() * columns * part(rows, rank, size).len();
         let lengths: Vec<usize> = (0..size).map(length).collect();
         let all = self.group.gather_known(&mine, &lengths);

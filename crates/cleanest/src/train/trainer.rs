@@ -139,7 +139,7 @@ impl<'a> Trainer<'a> {
     /// Lets the network train with those of the other workers.
     fn join(&mut self, note: &mut dyn FnMut(&str)) -> Result<(), Error> {
         let peers = self.run.peers();
-        if peers.size() > 1 || peers.is_exercise() {
+        if peers.size() > 1 || peers.gpus().is_some() {
             let remark = self.network.join(Arc::clone(peers), self.sync_batch_norm)?;
             remark.iter().for_each(|sentence| note(sentence));
         }

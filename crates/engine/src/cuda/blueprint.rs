@@ -52,8 +52,10 @@ pub(super) struct Blueprint {
     pub(super) input: Place,
     /// Steps, rows and crops of a batch. Training uses the first, where dropout finds the step; evaluation takes turns.
     pub(super) orders: [Place; 2],
-    /// Examples of the batch that other workers have before these.
-    pub(super) before: Place,
+    /// What the examples are of the batch of all workers: how many come before them, how many they are, how many all are.
+    pub(super) part: Place,
+    /// Whether batch norms see that batch.
+    pub(super) whole_norms: bool,
     /// The gradients of filters that each operation computes.
     filters: Vec<Range<usize>>,
     /// The value the logits are, if their layer has not brought them to the host's layout itself.
@@ -87,7 +89,7 @@ impl Blueprint {
             operations.push((operation, route.is_some(), fused.alive));
             filters.push(store.filter(&fused.node.name).filter(|_| route.is_some()).unwrap_or_default());
         }
-        let Drawing { values, slots, logits, exported, orders, before, .. } = drawing;
+        let Drawing { values, slots, logits, exported, orders, part, .. } = drawing;
         let (shape, output) = (architecture.input_shape(), fusion.shapes[fusion.output]);
         let gradient = layout.take(settings.batch * output.size() * size_of::<f32>());
         Ok(Self {
@@ -99,7 +101,8 @@ impl Blueprint {
             intake,
             input: values[0],
             orders,
-            before,
+            part,
+            whole_norms: false,
             filters,
             exported: exported.then(|| values[fusion.output]),
             logits,
@@ -110,9 +113,13 @@ impl Blueprint {
         })
     }
 
+    fn commands(&self) -> Commands {
+        Commands { whole_norms: self.whole_norms, ..Commands::default() }
+    }
+
     /// What a pass forward asks the GPU to do.
     pub(super) fn forward(&self, pass: Pass) -> Commands {
-        let mut commands = Commands::default();
+        let mut commands = self.commands();
         for (operation, _, alive) in &self.operations {
             if *alive || pass.mode == Mode::Train {
                 operation.forward(pass, &mut commands);
@@ -148,7 +155,7 @@ impl Blueprint {
             let later = self.filters[..index].iter().all(|filter| filter.end <= start || filter.is_empty());
             let full = !self.filters[index].is_empty() && end - start.min(end) >= enough && later;
             if index == last || full {
-                all.push((std::mem::take(&mut commands), start..end));
+                all.push((std::mem::replace(&mut commands, self.commands()), start..end));
                 end = start;
             }
         }
@@ -157,7 +164,7 @@ impl Blueprint {
 
     /// Brings the gradient of the logits to where it begins its way.
     fn gradient_in(&self, batch: usize) -> Commands {
-        let mut commands = Commands::default();
+        let mut commands = self.commands();
         let Shape { height, width, channels } = self.output;
         let (pixels, wide) = (batch * height * width, padded(channels));
         commands.launch(
@@ -234,8 +241,8 @@ mod tests {
 
     #[test]
     fn every_kernel_of_every_plan_is_given_what_its_source_asks_for() {
-        for &model in Model::ALL {
-            let blueprint = blueprint(model, 4, Precision::Bf16);
+        for (&model, whole_norms) in Model::ALL.iter().flat_map(|model| [(model, false), (model, true)]) {
+            let blueprint = Blueprint { whole_norms, ..blueprint(model, 4, Precision::Bf16) };
             let passes = [Mode::Train, Mode::Evaluate].map(|mode| blueprint.forward(Pass { batch: 3, mode }));
             for commands in passes.iter().chain([&blueprint.backward(3)]) {
                 for command in &commands.list {
@@ -272,8 +279,8 @@ mod tests {
 
     #[test]
     fn every_place_of_every_plan_lies_within_its_bytes() {
-        for &model in Model::ALL {
-            let blueprint = blueprint(model, 4, Precision::Tf32);
+        for (&model, whole_norms) in Model::ALL.iter().flat_map(|model| [(model, false), (model, true)]) {
+            let blueprint = Blueprint { whole_norms, ..blueprint(model, 4, Precision::Tf32) };
             let inside = |place: Place| assert!(place.address(0) < blueprint.bytes as u64);
             let forward = blueprint.forward(Pass { batch: 4, mode: Mode::Train });
             for command in forward.list.iter().chain(&blueprint.backward(4).list) {
@@ -285,6 +292,7 @@ mod tests {
                     }),
                     Command::Convolve(c) => [c.input, c.filter, c.output].into_iter().for_each(inside),
                     Command::Multiply(m) => [m.a.at, m.b.at, m.c].into_iter().for_each(inside),
+                    Command::Exchange(e) => [e.at, e.at.after(8 * e.count - 1)].into_iter().for_each(inside),
                 }
             }
         }
@@ -312,5 +320,16 @@ mod tests {
         assert_eq!(count(&backward, Kernel::NormalizeReduce), 20);
         assert_eq!(count(&backward, Kernel::NormalizeSpread), 20);
         assert_eq!(count(&backward, Kernel::Deliver), 0, "no gradient is copied");
+    }
+
+    #[test]
+    fn norms_of_the_whole_batch_are_exchanged_once_each_way_and_only_in_training() {
+        let blueprint = Blueprint { whole_norms: true, ..blueprint(Model::Resnet18, 2, Precision::Bf16) };
+        let exchanges = |commands: &Commands| {
+            commands.list.iter().filter(|command| matches!(command, Command::Exchange(_))).count()
+        };
+        assert_eq!(exchanges(&blueprint.forward(Pass { batch: 2, mode: Mode::Train })), 20);
+        assert_eq!(exchanges(&blueprint.forward(Pass { batch: 2, mode: Mode::Evaluate })), 0);
+        assert_eq!(exchanges(&blueprint.backward(2)), 20);
     }
 }

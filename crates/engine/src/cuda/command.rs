@@ -16,6 +16,15 @@ pub(super) enum Command {
     Convolve(Convolve),
     /// A product of matrices, by cuBLAS.
     Multiply(Multiply),
+    /// Sums over all workers.
+    Exchange(Exchange),
+}
+
+/// Numbers in double precision that are replaced by their sums over all workers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Exchange {
+    pub(super) at: Place,
+    pub(super) count: usize,
 }
 
 /// A kernel and what it is given.
@@ -171,6 +180,8 @@ pub(super) struct Operand {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Commands {
     pub(super) list: Vec<Command>,
+    /// Whether batch norms see the batch of all workers.
+    pub(super) whole_norms: bool,
 }
 
 impl Commands {
@@ -182,6 +193,11 @@ impl Commands {
     /// Adds a pass of a convolution.
     pub(super) fn convolve(&mut self, convolve: Convolve) {
         self.list.push(Command::Convolve(convolve));
+    }
+
+    /// Adds a sum over all workers.
+    pub(super) fn exchange(&mut self, at: Place, count: usize) {
+        self.list.push(Command::Exchange(Exchange { at, count }));
     }
 
     /// Adds a product.

@@ -43,8 +43,8 @@ pub(super) struct Drawing<'a> {
     /// Whether the logits have still to be brought into the host's layout.
     pub(super) exported: bool,
     pub(super) orders: [Place; 2],
-    /// Examples of the batch that other workers have before these.
-    pub(super) before: Place,
+    /// What these examples are of the batch of all workers.
+    pub(super) part: Place,
 }
 
 impl<'a> Drawing<'a> {
@@ -59,7 +59,7 @@ impl<'a> Drawing<'a> {
         let (batch, number, single) = (settings.batch, settings.precision.bytes(), size_of::<f32>());
         let logits = layout.take(batch * fusion.shapes[fusion.output].size() * single);
         let orders = [(); 2].map(|()| layout.take((2 + 2 * batch) * size_of::<u32>()));
-        let before = layout.take(size_of::<u32>());
+        let part = layout.take(3 * size_of::<u32>());
         let mut used = vec![false; wide.shapes.len()];
         fusion.operations.iter().map(|fused| fused.output).chain([0]).for_each(|value| used[value] = true);
         let mut place = |(value, shape): (usize, &Shape)| {
@@ -73,7 +73,9 @@ impl<'a> Drawing<'a> {
             || wide.shapes.iter().map(|shape| Walk::new(batch * shape.height * shape.width, shape.channels));
         let most = |bytes: &dyn Fn(Walk) -> usize| walks().map(bytes).max().unwrap_or(0);
         let partials = layout.take(most(&Walk::partials));
-        let sums = Sums { partials, arrived: layout.take(most(&Walk::arrived)) };
+        let arrived = layout.take(most(&Walk::arrived));
+        let widest = wide.shapes.iter().map(|shape| shape.channels).max().unwrap_or(0);
+        let sums = Sums { partials, arrived, whole: layout.take(2 * widest * size_of::<f64>()) };
         Self {
             fusion,
             intake,
@@ -88,7 +90,7 @@ impl<'a> Drawing<'a> {
             logits,
             exported: true,
             orders,
-            before,
+            part,
         }
     }
 
@@ -135,7 +137,7 @@ impl<'a> Drawing<'a> {
                 shape: self.fusion.shapes[fused.output],
                 links,
                 step: self.orders[0],
-                before: self.before,
+                part: self.part,
             }),
             Layer::Flatten => unreachable!("a flatten is no operation"),
         })
@@ -237,6 +239,7 @@ impl<'a> Drawing<'a> {
             running: ["running_mean", "running_var", "num_batches_tracked"]
                 .map(|what| self.own(fused, what).value),
             sums: self.sums,
+            part: self.part,
         }
     }
 

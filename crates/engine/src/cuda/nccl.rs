@@ -5,7 +5,7 @@
 
 use std::{
     ffi::{CStr, c_char, c_int, c_void},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use cudarc::driver::CudaStream;
@@ -14,7 +14,7 @@ use libloading::{Library, Symbol};
 use super::{
     gpu::{Gpu, driver},
     library,
-    memory::{self, DeviceMemory},
+    memory::{DeviceMemory, Pinned},
 };
 use crate::Error;
 
@@ -110,8 +110,20 @@ pub struct Gpus {
     /// How many there are.
     pub size: usize,
     /// Where numbers of the host pass through.
-    scratch: Mutex<Vec<DeviceMemory>>,
+    scratch: Mutex<Option<Scratch>>,
 }
+
+/// Memory for numbers of the host on their way: here and on the GPU, those of this worker and those of all.
+#[derive(Debug)]
+struct Scratch {
+    mine: (Pinned<u8>, DeviceMemory),
+    all: (Pinned<u8>, DeviceMemory),
+}
+
+/// Numbers that may be taken for their bytes, and bytes for them.
+trait Plain: Copy {}
+impl Plain for f32 {}
+impl Plain for f64 {}
 
 // SAFETY: NCCL's functions may be called from any thread; a communicator is used by one at a time, which those who share
 // it see to: the training loop, and nobody else.
@@ -155,7 +167,16 @@ impl Gpus {
     /// There must be so many numbers at the address, and nobody else may use them meanwhile.
     pub(super) unsafe fn sum(&self, at: u64, count: usize, number: Number) -> Result<(), Error> {
         // SAFETY: what the caller promises.
-        unsafe { self.reduce(at, count, number, SUM) }
+        unsafe { self.reduce(&self.stream, (at, at), count, number, SUM) }
+    }
+
+    /// The same in double precision on a stream of the caller's.
+    ///
+    /// # Safety
+    /// As for [`Self::sum`]; and whatever was ordered here before is waited for by that stream.
+    pub(super) unsafe fn sum_on(&self, stream: &CudaStream, at: u64, count: usize) -> Result<(), Error> {
+        // SAFETY: what the caller promises.
+        unsafe { self.reduce(stream, (at, at), count, Number::Double, SUM) }
     }
 
     /// The same with the numbers of this worker multiplied by its share first.
@@ -163,6 +184,10 @@ impl Gpus {
     /// # Safety
     /// As for [`Self::sum`]; the numbers are in single precision.
     pub(super) unsafe fn average(&self, at: u64, count: usize, share: f32) -> Result<(), Error> {
+        if share == 1.0 {
+            // SAFETY: what the caller promises.
+            return unsafe { self.sum(at, count, Number::Single) };
+        }
         let (mut operation, mut share) = (0, share);
         let kind = Number::Single as c_int;
         let factor = (&raw mut share).cast();
@@ -171,20 +196,36 @@ impl Gpus {
             unsafe { (self.functions.weighted)(&raw mut operation, factor, kind, IMMEDIATE, self.handle) };
         self.functions.checked("weighing", code)?;
         // SAFETY: what the caller promises.
-        let reduced = unsafe { self.reduce(at, count, Number::Single, operation) };
+        let reduced = unsafe { self.reduce(&self.stream, (at, at), count, Number::Single, operation) };
         // SAFETY: it was made above; what is under way keeps what it needs.
         let code = unsafe { (self.functions.forget)(operation, self.handle) };
         reduced.and(self.functions.checked("weighing", code))
     }
 
-    unsafe fn reduce(&self, at: u64, count: usize, number: Number, operation: c_int) -> Result<(), Error> {
+    /// Leaves sums over all elsewhere.
+    ///
+    /// # Safety
+    /// As for [`Self::sum`], at both places.
+    unsafe fn sum_into(&self, from: u64, to: u64, count: usize, number: Number) -> Result<(), Error> {
+        // SAFETY: what the caller promises.
+        unsafe { self.reduce(&self.stream, (from, to), count, number, SUM) }
+    }
+
+    unsafe fn reduce(
+        &self,
+        stream: &CudaStream,
+        (from, to): (u64, u64),
+        count: usize,
+        number: Number,
+        operation: c_int,
+    ) -> Result<(), Error> {
         if count == 0 {
             return Ok(());
         }
-        let (place, stream) = (at as *mut c_void, self.stream.cu_stream().cast());
+        let (from, to, stream) = (from as *const c_void, to as *mut c_void, stream.cu_stream().cast());
         // SAFETY: what the caller promises; handle and stream are alive.
         let code = unsafe {
-            (self.functions.all_reduce)(place, place, count, number as c_int, operation, self.handle, stream)
+            (self.functions.all_reduce)(from, to, count, number as c_int, operation, self.handle, stream)
         };
         self.functions.checked("summing over GPUs", code)
     }
@@ -205,34 +246,56 @@ impl Gpus {
 
 /// The same for numbers of the host, which go to the GPU and back: for what is small.
 impl Gpus {
-    /// Two stretches of at least so many bytes, kept for the next time.
-    fn scratch(&self, from: usize, to: usize) -> Result<MutexGuard<'_, Vec<DeviceMemory>>, Error> {
+    /// Copies bytes to the GPU, lets something be done with them there, and calls back with what it left: so many bytes.
+    fn by_way_of_gpu<T>(
+        &self,
+        (mine, all): (&[u8], usize),
+        exchange: impl FnOnce(&Scratch) -> Result<(), Error>,
+        take: impl FnOnce(&[u8]) -> T,
+    ) -> Result<T, Error> {
         let mut scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
         self.gpu.context.bind_to_thread().map_err(driver("choosing the GPU"))?;
-        if scratch.len() < 2 || scratch[0].bytes() < from || scratch[1].bytes() < to {
-            *scratch = vec![DeviceMemory::zeros(&self.stream, from)?, DeviceMemory::zeros(&self.stream, to)?];
+        let fits = |scratch: &Scratch| scratch.mine.1.bytes() >= mine.len() && scratch.all.1.bytes() >= all;
+        if !scratch.as_ref().is_some_and(fits) {
+            let room = |bytes: usize| {
+                let bytes = bytes.next_power_of_two();
+                let pinned = Pinned::new(&self.gpu.context, bytes)?;
+                Ok::<_, Error>((pinned, DeviceMemory::zeros(&self.stream, bytes)?))
+            };
+            *scratch = Some(Scratch { mine: room(mine.len())?, all: room(all)? });
         }
-        Ok(scratch)
+        let Some(scratch) = scratch.as_mut() else { unreachable!("it was made above") };
+        let stream = self.stream.cu_stream();
+        scratch.mine.0.values_mut()[..mine.len()].copy_from_slice(mine);
+        scratch.mine.0.send(mine.len(), scratch.mine.1.address(), stream)?;
+        exchange(scratch)?;
+        let from = scratch.all.1.address();
+        scratch.all.0.receive(all, from, stream)?;
+        self.stream.synchronize().map_err(driver("exchanging by way of the GPU"))?;
+        Ok(take(&scratch.all.0.values()[..all]))
     }
 
     /// The bytes of all workers one after the other; `lengths` are how many each has.
     pub(crate) fn gather_bytes(&self, mine: &[u8], lengths: &[usize]) -> Result<Vec<u8>, Error> {
         let longest = lengths.iter().copied().max().unwrap_or(0).next_multiple_of(16).max(16);
-        let mut padded = mine.to_vec();
-        padded.resize(longest, 0);
-        let scratch = self.scratch(longest, longest * self.size)?;
-        // SAFETY: both stretches are as long as that, and all of it runs on one stream in order.
-        let all = unsafe {
-            memory::put(&self.stream, scratch[0].address(), &padded)?;
-            self.gather(scratch[0].address(), scratch[1].address(), longest)?;
-            memory::fetch::<u8>(&self.stream, scratch[1].address(), longest * self.size)?
+        let padded;
+        let mine = if mine.len() == longest {
+            mine
+        } else {
+            padded = [mine, &vec![0; longest - mine.len()]].concat();
+            &padded
         };
-        Ok(all
-            .chunks_exact(longest)
-            .zip(lengths)
-            .flat_map(|(all, &length)| &all[..length])
-            .copied()
-            .collect())
+        let gather = |scratch: &Scratch| {
+            // SAFETY: both stretches are as long as that, and all of it runs on one stream in order.
+            unsafe { self.gather(scratch.mine.1.address(), scratch.all.1.address(), longest) }
+        };
+        self.by_way_of_gpu((mine, longest * self.size), gather, |all| {
+            let mut bytes = Vec::with_capacity(lengths.iter().sum());
+            for (all, &length) in all.chunks_exact(longest).zip(lengths) {
+                bytes.extend_from_slice(&all[..length]);
+            }
+            bytes
+        })
     }
 
     /// Sums over all workers.
@@ -245,16 +308,18 @@ impl Gpus {
         self.sum_numbers(numbers, Number::Single)
     }
 
-    fn sum_numbers<T: Copy + Default>(&self, numbers: &mut [T], number: Number) -> Result<(), Error> {
-        let scratch = self.scratch(size_of_val(numbers), 0)?;
-        let place = scratch[0].address();
-        // SAFETY: there is room for so many numbers, and all of it runs on one stream in order.
-        let sums = unsafe {
-            memory::put(&self.stream, place, numbers)?;
-            self.sum(place, numbers.len(), number)?;
-            memory::fetch::<T>(&self.stream, place, numbers.len())?
+    fn sum_numbers<T: Plain>(&self, numbers: &mut [T], number: Number) -> Result<(), Error> {
+        let (count, bytes) = (numbers.len(), size_of_val(numbers));
+        // SAFETY: numbers without gaps are bytes, whatever they are.
+        let mine = unsafe { std::slice::from_raw_parts(numbers.as_ptr().cast::<u8>(), bytes) };
+        let sum = |scratch: &Scratch| {
+            let (mine, all) = (scratch.mine.1.address(), scratch.all.1.address());
+            // SAFETY: there is room for so many numbers, and all of it runs on one stream in order.
+            unsafe { self.sum_into(mine, all, count, number) }
         };
-        numbers.copy_from_slice(&sums);
+        let sums = self.by_way_of_gpu((mine, bytes), sum, <[u8]>::to_vec)?;
+        // SAFETY: there is room for so many bytes, and any of them are numbers.
+        unsafe { std::ptr::copy_nonoverlapping(sums.as_ptr(), numbers.as_mut_ptr().cast::<u8>(), bytes) };
         Ok(())
     }
 }

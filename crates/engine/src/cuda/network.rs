@@ -9,7 +9,7 @@ use std::{
 use super::{
     Precision, Settings,
     blueprint::Blueprint,
-    command::{Launch, arguments},
+    command::{Exchange, Launch, arguments},
     feed::{Feed, Portion},
     gpu::Gpu,
     kernel::{Kernel, blocks},
@@ -53,8 +53,8 @@ struct CudaNetwork {
     together: Option<Together>,
     /// The part of its batch that the next training pass is.
     part: Option<Part>,
-    /// Examples other workers have before its own, as the GPU knows it.
-    before: u32,
+    /// That part as the GPU knows it.
+    told: [u32; 3],
     /// Taken as the network is dropped and, being the last field, held until all others are gone.
     leaving: Option<MutexGuard<'static, ()>>,
 }
@@ -93,7 +93,7 @@ pub(super) fn boxed(architecture: &Architecture, settings: &Settings) -> Result<
         went_back: 0,
         together: None,
         part: None,
-        before: 0,
+        told: [0; 3],
         leaving: None,
         blueprint,
     };
@@ -123,6 +123,11 @@ fn largest(architecture: &Architecture, settings: &Settings, bytes: usize) -> Op
     (low > 0).then_some(low)
 }
 
+/// Sums over the workers there are.
+fn agree(together: Option<&Together>, queue: &Queue, exchange: Exchange) -> Result<(), Error> {
+    together.map_or(Ok(()), |together| together.exchange(queue, exchange))
+}
+
 impl Drop for CudaNetwork {
     fn drop(&mut self) {
         self.queue.settle();
@@ -140,21 +145,23 @@ impl CudaNetwork {
             self.forward.insert(pass, program);
         }
         if let Some(program) = self.forward.get_mut(&pass) {
-            program.run(&self.queue)?;
+            program.run(&self.queue, |exchange| agree(self.together.as_ref(), &self.queue, exchange))?;
         }
         let count = portion.count * self.logits.columns();
         let from = self.blueprint.logits.address(self.queue.base());
         self.received.receive(count, from, self.queue.stream.cu_stream())
     }
 
-    /// Tells the GPU how many examples of the batch other workers have before these, where that has changed.
-    fn put_before(&mut self) -> Result<(), Error> {
-        let before = self.part.map_or(0, |part| part.first as u32);
-        if before != self.before {
-            let place = self.blueprint.before.address(self.queue.base());
-            // SAFETY: there is room for one number, and only the queue's own stream reads it.
-            unsafe { memory::put(&self.queue.stream, place, &[before]) }?;
-            self.before = before;
+    /// Tells the GPU what so many examples are of the batch of all workers, where that has changed.
+    fn put_part(&mut self, examples: usize) -> Result<(), Error> {
+        let Part { first, own, whole } =
+            self.part.unwrap_or(Part { first: 0, own: examples, whole: examples });
+        let part = [first, own, whole].map(|count| count as u32);
+        if part != self.told {
+            let place = self.blueprint.part.address(self.queue.base());
+            // SAFETY: there is room for three numbers, and only the queue's own stream reads them.
+            unsafe { memory::put(&self.queue.stream, place, &part) }?;
+            self.told = part;
         }
         Ok(())
     }
@@ -217,7 +224,7 @@ impl Network for CudaNetwork {
         }
         self.trained = (mode == Mode::Train).then_some(examples);
         if mode == Mode::Train {
-            self.put_before()?;
+            self.put_part(examples)?;
         }
         self.logits.resize(examples, self.logits.columns());
         let portion = |index: usize| {
@@ -261,7 +268,7 @@ impl Network for CudaNetwork {
             self.backward.insert(batch, programs);
         }
         for (program, filters) in self.backward.get_mut(&batch).into_iter().flatten() {
-            program.run(&self.queue)?;
+            program.run(&self.queue, |exchange| agree(self.together.as_ref(), &self.queue, exchange))?;
             if let Some(together) = &self.together {
                 together.filters(&self.queue, &self.blueprint, filters.clone())?;
             }
@@ -277,13 +284,10 @@ impl Network for CudaNetwork {
     }
 
     fn join(&mut self, group: Arc<dyn Group>, whole_norms: bool) -> Result<Option<String>, Error> {
-        if whole_norms {
-            let problem =
-                "batch norms of a GPU cannot be shared between workers yet: `sync_batch_norm` needs the CPU";
-            return Err(Error::Together(problem.into()));
-        }
-        let (together, remark) = Together::new(group, self.queue.gpu.context.ordinal())?;
+        let (together, remark) = Together::new(group, self.queue.gpu.context.ordinal(), whole_norms)?;
         self.together = Some(together);
+        self.blueprint.whole_norms = whole_norms;
+        self.forward.clear();
         self.backward.clear();
         Ok(remark)
     }

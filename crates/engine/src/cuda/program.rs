@@ -5,7 +5,7 @@ use std::rc::Rc;
 use cudarc::driver::{CudaEvent, CudaGraph, sys};
 
 use super::{
-    command::{Argument, Command, Commands, Convolve, Direction, Launch, Multiply, arguments},
+    command::{Argument, Command, Commands, Convolve, Direction, Exchange, Launch, Multiply, arguments},
     convolve::Plan,
     descriptor::Descriptor,
     gpu::driver,
@@ -44,33 +44,65 @@ struct Named {
     name: String,
 }
 
-/// Commands bound to a GPU.
+/// Commands bound to a GPU, cut where workers have to agree before it goes on.
+#[derive(Default)]
 pub(super) struct Program {
+    stretches: Vec<Stretch>,
+}
+
+/// Commands between two exchanges.
+#[derive(Default)]
+struct Stretch {
     steps: Vec<Named>,
     runs: usize,
     graph: Option<CudaGraph>,
+    /// What is exchanged after it.
+    exchange: Option<Exchange>,
 }
 
 impl Program {
     /// Chooses a plan for every convolution.
     pub(super) fn new(commands: Commands, queue: &Queue, plans: &mut Plans) -> Result<Self, Error> {
         let _alone = queue.gpu.prepare();
-        let mut steps = Vec::new();
+        let mut stretches = Vec::new();
+        let mut now = Stretch::default();
         for command in commands.list {
             let (writes, name) = (written(&command), name_of(&command));
             let bound = match command {
                 Command::Launch(launch) => vec![Step::Launch(launch)],
                 Command::Multiply(multiply) => vec![Step::Multiply(multiply)],
                 Command::Convolve(convolve) => bound(&convolve, queue, plans)?,
+                Command::Exchange(exchange) => {
+                    now.exchange = Some(exchange);
+                    stretches.push(std::mem::take(&mut now));
+                    continue;
+                }
             };
-            steps.extend(bound.into_iter().map(|step| Named { step, writes, name: name.clone() }));
+            now.steps.extend(bound.into_iter().map(|step| Named { step, writes, name: name.clone() }));
         }
-        Ok(Self { steps, runs: 0, graph: None })
+        stretches.push(now);
+        Ok(Self { stretches })
     }
 
+    /// Runs everything in order.
+    pub(super) fn run(
+        &mut self,
+        queue: &Queue,
+        exchange: impl Fn(Exchange) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        for stretch in &mut self.stretches {
+            stretch.run(queue)?;
+            // Others of this program may have to prepare something before they come so far: no lock is held here.
+            stretch.exchange.map_or(Ok(()), &exchange)?;
+        }
+        Ok(())
+    }
+}
+
+impl Stretch {
     /// Runs everything in order. What a library prepares on its first call cannot be captured, so the first run is plain;
     /// the second is captured, and replayed from then on.
-    pub(super) fn run(&mut self, queue: &Queue) -> Result<(), Error> {
+    fn run(&mut self, queue: &Queue) -> Result<(), Error> {
         self.runs += 1;
         if self.runs == 1 {
             let _alone = queue.gpu.prepare();
@@ -184,6 +216,7 @@ fn name_of(command: &Command) -> String {
         Command::Launch(launch) => launch.kernel.name().to_owned(),
         Command::Multiply(multiply) => format!("product {:?}", multiply.size),
         Command::Convolve(convolve) => convolve.to_string(),
+        Command::Exchange(exchange) => format!("a sum of {} numbers over the workers", exchange.count),
     }
 }
 
@@ -195,7 +228,7 @@ fn written(command: &Command) -> Option<Place> {
     };
     match command {
         Command::Convolve(Convolve { direction: Direction::Data { .. }, input, .. }) => Some(*input),
-        Command::Convolve(_) => None,
+        Command::Convolve(_) | Command::Exchange(_) => None,
         Command::Multiply(multiply) => Some(multiply.c),
         Command::Launch(launch) => match launch.kernel {
             Kernel::Mask | Kernel::BiasReduce => argument(launch, 0),

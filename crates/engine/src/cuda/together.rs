@@ -5,6 +5,7 @@ use std::{ops::Range, sync::Arc};
 use super::{
     Precision,
     blueprint::Blueprint,
+    command::Exchange,
     gpu::driver,
     memory,
     nccl::{self, Gpus, Number},
@@ -23,13 +24,19 @@ pub(super) const PIECES: usize = 4;
 pub(super) struct Together {
     group: Arc<dyn Group>,
     gpus: Option<Arc<Gpus>>,
+    /// Whether batch norms see the batch of all.
+    whole_norms: bool,
 }
 
 impl Together {
     /// Joins the GPUs of all workers, where each has one of its own and all have NCCL; otherwise a sentence says why not.
-    pub(super) fn new(group: Arc<dyn Group>, ordinal: usize) -> Result<(Self, Option<String>), Error> {
+    pub(super) fn new(
+        group: Arc<dyn Group>,
+        ordinal: usize,
+        whole_norms: bool,
+    ) -> Result<(Self, Option<String>), Error> {
         if let Some(gpus) = group.gpus() {
-            return Ok((Self { group, gpus: Some(gpus) }, None));
+            return Ok((Self { group, gpus: Some(gpus), whole_norms }, None));
         }
         let own = match nccl::present() {
             Ok(()) => String::new(),
@@ -49,19 +56,37 @@ impl Together {
         });
         if let Some(problem) = missing {
             return Ok((
-                Self { group, gpus: None },
+                Self { group, gpus: None, whole_norms },
                 Some(format!("gradients go by way of the host: {problem}")),
             ));
         }
         let id = if worker.rank == 0 { nccl::new_id()?.to_vec() } else { Vec::new() };
         let id = group.of_first(id).try_into().unwrap_or([0; 128]);
         let gpus = Gpus::join(ordinal, (worker.rank, worker.size()), id)?;
-        Ok((Self { group, gpus: Some(Arc::new(gpus)) }, None))
+        Ok((Self { group, gpus: Some(Arc::new(gpus)), whole_norms }, None))
     }
 
-    /// Whether gradients are exchanged while the backward pass goes on.
+    /// Pieces of the backward pass: gradients are exchanged while it goes on where there is anybody to wait for, and where
+    /// batch norms do not make everybody wait anyway.
     pub(super) fn pieces(&self) -> usize {
-        if self.gpus.is_some() { PIECES } else { 1 }
+        let several = self.group.size() > 1 || self.group.is_exercise();
+        if self.gpus.is_some() && several && !self.whole_norms { PIECES } else { 1 }
+    }
+
+    /// Sums of a batch norm over all workers, between two kernels.
+    pub(super) fn exchange(&self, queue: &Queue, exchange: Exchange) -> Result<(), Error> {
+        let (at, count) = (exchange.at.address(queue.base()), exchange.count);
+        if let Some(gpus) = &self.gpus {
+            // SAFETY: there are so many numbers, which only this stream uses; it has waited for the gradients of the step
+            // before, and those of this step are summed after the last norm.
+            return unsafe { gpus.sum_on(&queue.stream, at, count) };
+        }
+        // SAFETY: as above.
+        unsafe {
+            let mut numbers = memory::fetch::<f64>(&queue.stream, at, count)?;
+            self.group.sum(&mut numbers);
+            memory::put(&queue.stream, at, &numbers)
+        }
     }
 
     /// Begins to sum the gradients of some filters, once what was ordered so far is done.
@@ -88,7 +113,9 @@ impl Together {
         // SAFETY: the lists have so many numbers, and what the network does next waits below.
         unsafe {
             gpus.sum(lists.vector_slopes.address(queue.base()), store.vectors.trained, Number::Single)?;
-            gpus.average(lists.statistics.address(queue.base()), store.statistics, share)?;
+            if !self.whole_norms {
+                gpus.average(lists.statistics.address(queue.base()), store.statistics, share)?;
+            }
         }
         let done = gpus.stream.record_event(None).map_err(driver("recording an event"))?;
         queue.stream.wait(&done).map_err(driver("waiting for the other workers"))
@@ -111,7 +138,8 @@ impl Together {
             };
             let of_filters = self.group.begin(mine);
             let of_vectors = self.group.begin(memory::fetch::<f32>(stream, vectors, store.vectors.trained)?);
-            let mut mine = memory::fetch::<f32>(stream, statistics, store.statistics)?;
+            let averaged = if self.whole_norms { 0 } else { store.statistics };
+            let mut mine = memory::fetch::<f32>(stream, statistics, averaged)?;
             mine.iter_mut().for_each(|number| *number *= share);
             let of_statistics = self.group.begin(mine);
             let sum = of_filters.wait();
@@ -122,9 +150,7 @@ impl Together {
                 memory::put(stream, filters, &sum)?;
             }
             memory::put(stream, vectors, &of_vectors.wait())?;
-            if store.statistics > 0 {
-                memory::put(stream, statistics, &of_statistics.wait())?;
-            }
+            memory::put(stream, statistics, &of_statistics.wait())?;
         }
         Ok(())
     }

@@ -50,7 +50,7 @@ pub trait Group: Peers + Send + fmt::Debug {
         None
     }
 
-    /// Whether even one worker is to go the way of several, to see what that costs.
+    /// Whether even one worker is to gather and to exchange in pieces as several do, to see what that costs.
     fn is_exercise(&self) -> bool {
         false
     }

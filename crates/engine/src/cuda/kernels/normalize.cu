@@ -5,10 +5,30 @@
 
 #define DEPTH 4
 
+// What a worker has of a batch: examples of others before its own, its own, and those of the whole batch.
+#define OWN 1
+#define WHOLE 2
+
+// The terms of a channel and its running statistics, from its sums over so many rows.
+INLINE void observed(u32 c, const double* sums, double rows, const float* scale, const float* shift, float* running_mean,
+                     float* running_variance, float* tracked, float* terms, u32 channels) {
+    if (c == 0) tracked[0] += 1.f;
+    double apart = sums[0] / rows, mean = running_mean[c] + apart;
+    double variance = fmax(sums[1] / rows - apart * apart, 0.);
+    double inverse = 1. / sqrt(variance + 1e-5);
+    float times = scale[c] * (float)inverse;
+    terms[c] = (float)mean;
+    terms[channels + c] = (float)inverse;
+    terms[2 * channels + c] = times;
+    terms[3 * channels + c] = shift[c] - (float)mean * times;
+    running_mean[c] = (float)(0.9 * running_mean[c] + 0.1 * mean);
+    running_variance[c] = (float)(0.9 * running_variance[c] + 0.1 * (variance * rows / (rows > 1. ? rows - 1. : 1.)));
+}
+
 // Statistics of a batch, relative to the running mean so that a large mean does not drown a small variance.
 SUMMING_KERNEL normalize_observe(const Number* x, float* partials, u32* arrived, const float* scale, const float* shift,
-                         float* running_mean, float* running_variance, float* tracked, float* terms, u32 rows,
-                         u32 channels, u32 lanes) {
+                         float* running_mean, float* running_variance, float* tracked, float* terms, double* whole,
+                         const u32* part, u32 rows, u32 channels, u32 lanes) {
     Walk w = walk(channels, lanes);
     Eight first = zeros(), second = zeros();
     if (w.inside) {
@@ -33,18 +53,19 @@ SUMMING_KERNEL normalize_observe(const Number* x, float* partials, u32* arrived,
     double sums[2];
     if (!add_up(first, second, lanes, partials, arrived, sums)) return;
     u32 c = blockIdx.x * lanes * 8 + threadIdx.x;
-    if (c == 0) tracked[0] += 1.f;
     if (c >= channels) return;
-    double apart = sums[0] / rows, mean = running_mean[c] + apart;
-    double variance = fmax(sums[1] / rows - apart * apart, 0.);
-    double inverse = 1. / sqrt(variance + 1e-5);
-    float times = scale[c] * (float)inverse;
-    terms[c] = (float)mean;
-    terms[channels + c] = (float)inverse;
-    terms[2 * channels + c] = times;
-    terms[3 * channels + c] = shift[c] - (float)mean * times;
-    running_mean[c] = (float)(0.9 * running_mean[c] + 0.1 * mean);
-    running_variance[c] = (float)(0.9 * running_variance[c] + 0.1 * (variance * rows / (rows > 1 ? rows - 1 : 1)));
+    if (!whole) return observed(c, sums, rows, scale, shift, running_mean, running_variance, tracked, terms, channels);
+    // An example that only goes through the motions belongs to another worker, who counts it.
+    for (int i = 0; i < 2; i++) whole[i * channels + c] = part[OWN] ? sums[i] : 0.;
+}
+
+// The same from the sums of all workers.
+KERNEL normalize_agree(const double* whole, const u32* part, const float* scale, const float* shift, float* running_mean,
+                       float* running_variance, float* tracked, float* terms, u32 pixels, u32 channels) {
+    u32 c = blockIdx.x * THREADS + threadIdx.x;
+    if (c >= channels) return;
+    double sums[2] = {whole[c], whole[channels + c]}, rows = (double)part[WHOLE] * pixels;
+    observed(c, sums, rows, scale, shift, running_mean, running_variance, tracked, terms, channels);
 }
 
 // The terms of evaluation, from the running statistics.
@@ -107,12 +128,21 @@ INLINE void rectify(Eight& slope, const Eight& number, const Eight& times, const
     }
 }
 
+// The terms of the input's gradient, from the sums of a channel over so many rows.
+INLINE void returned(u32 c, const double* sums, double rows, const float* scale, float* terms, u32 channels) {
+    double inverse = terms[channels + c], times = scale[c] * inverse;
+    double slant = times * sums[1] * inverse * inverse / rows;
+    terms[4 * channels + c] = (float)times;
+    terms[5 * channels + c] = (float)-slant;
+    terms[6 * channels + c] = (float)(slant * terms[c] - times * sums[0] / rows);
+}
+
 // Sums of the gradient, and of the gradient times the distance from the mean; from them the gradients of scale and
 // shift, and the three terms of the input's gradient. Where `residual` is given it gets the gradient behind the ReLU:
 // written, or added if `add`.
 SUMMING_KERNEL normalize_reduce(const Number* gradient, const Number* x, const u8* positive, Number* residual, float* partials,
                         u32* arrived, const float* scale, float* terms, float* scale_slope, float* shift_slope,
-                        u32 rows, u32 channels, u32 lanes, u32 relu, u32 add) {
+                        double* whole, u32 rows, u32 channels, u32 lanes, u32 relu, u32 add) {
     Walk w = walk(channels, lanes);
     Eight first = zeros(), second = zeros();
     if (w.inside) {
@@ -154,13 +184,21 @@ SUMMING_KERNEL normalize_reduce(const Number* gradient, const Number* x, const u
     if (!add_up(first, second, lanes, partials, arrived, sums)) return;
     u32 c = blockIdx.x * lanes * 8 + threadIdx.x;
     if (c >= channels) return;
-    double inverse = terms[channels + c], times = scale[c] * inverse;
-    double slant = times * sums[1] * inverse * inverse / rows;
-    scale_slope[c] = (float)(sums[1] * inverse);
+    // The gradients of scale and shift are summed over the workers later, with those of all other vectors.
+    scale_slope[c] = (float)(sums[1] * terms[channels + c]);
     shift_slope[c] = (float)sums[0];
-    terms[4 * channels + c] = (float)times;
-    terms[5 * channels + c] = (float)-slant;
-    terms[6 * channels + c] = (float)(slant * terms[c] - times * sums[0] / rows);
+    if (!whole) return returned(c, sums, rows, scale, terms, channels);
+    for (int i = 0; i < 2; i++) whole[i * channels + c] = sums[i];
+}
+
+// The same from the sums of all workers; an example that only goes through the motions is given no gradient.
+KERNEL normalize_agree_backward(const double* whole, const u32* part, const float* scale, float* terms, u32 pixels,
+                                u32 channels) {
+    u32 c = blockIdx.x * THREADS + threadIdx.x;
+    if (c >= channels) return;
+    double sums[2] = {whole[c], whole[channels + c]};
+    returned(c, sums, (double)part[WHOLE] * pixels, scale, terms, channels);
+    for (u32 term = 4; term < 7 && !part[OWN]; term++) terms[term * channels + c] = 0.f;
 }
 
 // The input's gradient: a slope + b number + c, written or added.

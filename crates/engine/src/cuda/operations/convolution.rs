@@ -54,7 +54,7 @@ impl Operation for Convolution {
         if let Some(bias) = self.bias {
             let walk = Walk::new(rows, channels);
             let known = self.relu.then_some(output);
-            let Sums { partials, arrived } = self.sums;
+            let Sums { partials, arrived, .. } = self.sums;
             to.launch(
                 Kernel::BiasReduce,
                 walk.summing(),

@@ -24,8 +24,8 @@ pub(in crate::cuda) struct Dropout {
     pub(in crate::cuda) links: Links,
     /// Where the step is read from.
     pub(in crate::cuda) step: Place,
-    /// Where it is read how many examples of the batch other workers have before these.
-    pub(in crate::cuda) before: Place,
+    /// What these examples are of the batch of all workers; first, how many come before them.
+    pub(in crate::cuda) part: Place,
 }
 
 impl Dropout {
@@ -43,7 +43,7 @@ impl Dropout {
                 from,
                 target,
                 self.step,
-                self.before,
+                self.part,
                 self.shape.size(),
                 pixels,
                 channels,

@@ -53,7 +53,7 @@ impl Operation for Linear {
         let Links { input, output, gradient, inflow } = self.links;
         let walk = Walk::new(batch, outputs);
         let known = self.relu.then_some(output);
-        let Sums { partials, arrived } = self.sums;
+        let Sums { partials, arrived, .. } = self.sums;
         to.launch(
             Kernel::BiasReduce,
             walk.summing(),

@@ -63,6 +63,8 @@ pub(super) struct Links {
 pub(super) struct Sums {
     pub(super) partials: Place,
     pub(super) arrived: Place,
+    /// Two sums a channel over all workers, in double precision.
+    pub(super) whole: Place,
 }
 
 /// A trained vector and its gradient.

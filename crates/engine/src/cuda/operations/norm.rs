@@ -39,9 +39,16 @@ pub(in crate::cuda) struct Norm {
     /// Running mean, running variance and count of batches.
     pub(in crate::cuda) running: [Place; 3],
     pub(in crate::cuda) sums: Sums,
+    /// What these examples are of the batch of all workers.
+    pub(in crate::cuda) part: Place,
 }
 
 impl Norm {
+    /// Where sums over all workers are left, where they are asked for.
+    fn whole(&self, to: &Commands) -> Option<Place> {
+        to.whole_norms.then_some(self.sums.whole)
+    }
+
     fn relu_known(&self) -> u32 {
         match (self.relu, self.positive) {
             (false, _) => PLAIN,
@@ -59,15 +66,24 @@ impl Operation for Norm {
         let (input, scale, shift, lanes) = (self.links.input, self.scale.value, self.shift.value, walk.lanes);
         let terms = if pass.mode == Mode::Train { self.terms } else { self.recalled };
         if pass.mode == Mode::Train {
-            let Sums { partials, arrived } = self.sums;
+            let (Sums { partials, arrived, .. }, whole, part) = (self.sums, self.whole(to), self.part);
             to.launch(
                 Kernel::NormalizeObserve,
                 walk.observing(),
                 arguments![
-                    input, partials, arrived, scale, shift, mean, variance, tracked, terms, rows, channels,
-                    lanes
+                    input, partials, arrived, scale, shift, mean, variance, tracked, terms, whole, part,
+                    rows, channels, lanes
                 ],
             );
+            if let Some(whole) = whole {
+                to.exchange(whole, 2 * channels);
+                let pixels = self.pixels;
+                to.launch(
+                    Kernel::NormalizeAgree,
+                    blocks(channels),
+                    arguments![whole, part, scale, shift, mean, variance, tracked, terms, pixels, channels],
+                );
+            }
         } else {
             let arguments = arguments![scale, shift, mean, variance, terms, channels];
             to.launch(Kernel::NormalizeRecall, blocks(channels), arguments);
@@ -90,16 +106,21 @@ impl Operation for Norm {
         let (relu, positive, terms, lanes) = (self.relu_known(), self.positive, self.terms, walk.lanes);
         let (residual, add) =
             (self.residual_inflow.map(|flow| flow.to), self.residual_inflow.is_some_and(|flow| flow.add));
-        let Sums { partials, arrived } = self.sums;
+        let (Sums { partials, arrived, .. }, whole, part) = (self.sums, self.whole(to), self.part);
         let (scale, slopes) = (self.scale.value, (self.scale.slope, self.shift.slope));
         to.launch(
             Kernel::NormalizeReduce,
             walk.summing(),
             arguments![
                 gradient, input, positive, residual, partials, arrived, scale, terms, slopes.0, slopes.1,
-                rows, channels, lanes, relu, add
+                whole, rows, channels, lanes, relu, add
             ],
         );
+        if let Some(whole) = whole {
+            to.exchange(whole, 2 * channels);
+            let arguments = arguments![whole, part, scale, terms, self.pixels, channels];
+            to.launch(Kernel::NormalizeAgreeBackward, blocks(channels), arguments);
+        }
         if let Some(Flow { to: target, add }) = inflow {
             to.launch(
                 Kernel::NormalizeSpread,
