@@ -1,6 +1,6 @@
 //! Random crops and flips, the same for every device and every resume.
 //!
-//! What happens to an image depends on (seed, step, row) and on nothing else: not on the batch it is in, not on the
+//! What happens to an image depends on (seed, step, row), or in a single pass on (seed, row), and on nothing else: not on the batch it is in, not on the
 //! worker that prepares it, not on what was drawn before.
 
 use crate::Shape;
@@ -36,6 +36,12 @@ impl Augment {
     #[must_use]
     pub fn stream(seed: u64, step: u64) -> Stream {
         Stream::new(seed, "augment", step)
+    }
+
+    /// The stream that crops are drawn from in a single pass over a set.
+    #[must_use]
+    pub fn stream_once(seed: u64) -> Stream {
+        Stream::new(seed, "augment once", 0)
     }
 
     /// The crop of a row at the step of the stream.

@@ -3,6 +3,7 @@
 use crate::augment::Crop;
 use crate::order::Order;
 use crate::{Augment, Dataset, Error, Example, Shape, Standardization};
+use cleanest_core::random::Stream;
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
@@ -11,16 +12,33 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 pub struct BatchSettings {
     /// Examples in a batch; the last of an epoch may have fewer.
     pub size: usize,
-    /// Seed of the order and of the crops; in the order of the set, and once only, where there is none.
-    pub seed: Option<u64>,
+    /// Which examples come, and when.
+    pub course: Course,
     /// How images are varied.
     pub augment: Augment,
     /// How numbers are standardized.
     pub standardization: Standardization,
-    /// The step of the first batch: 0, or where a run goes on.
-    pub first_step: u64,
     /// Which worker prepares them, and of how many: each prepares its part of every batch.
     pub worker: (usize, usize),
+}
+
+/// Which examples come, when, and what their crops are drawn from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Course {
+    /// All of them, epoch after epoch without end, in an order that is drawn anew for each.
+    Training {
+        /// Seed of the order and of the crops.
+        seed: u64,
+        /// The step of the first batch: 0, or where a run goes on.
+        first_step: u64,
+    },
+    /// Some of them, once, in the order of the set.
+    Once {
+        /// Which of them.
+        rows: Range<usize>,
+        /// Seed of the crops, which do not depend on the batch an image is in.
+        seed: u64,
+    },
 }
 
 /// Some examples, ready to be learnt from.
@@ -52,7 +70,7 @@ impl Batch {
 
 /// The batches of a set, prepared on a thread of their own.
 ///
-/// With a seed they never end; without, they are one pass in order.
+/// Those of training never end.
 #[derive(Debug)]
 pub struct Batches {
     source: Source,
@@ -110,9 +128,9 @@ impl BatchSettings {
     /// The order in which a set of so many examples is gone through.
     #[must_use]
     pub fn order(&self, examples: usize) -> Order {
-        match self.seed {
-            Some(seed) => Order::shuffled(examples, self.size, seed),
-            None => Order::sequential(examples, self.size),
+        match &self.course {
+            Course::Training { seed, .. } => Order::shuffled(examples, self.size, *seed),
+            Course::Once { rows, .. } => Order::sequential(rows.clone(), self.size),
         }
     }
 
@@ -124,9 +142,20 @@ impl BatchSettings {
         start..start + base + usize::from(rank < extra)
     }
 
-    /// The steps there are: with a seed they never end.
+    /// The steps there are: those of training never end.
     fn steps(&self, order: &Order) -> Range<u64> {
-        self.first_step..if self.seed.is_some() { u64::MAX } else { order.steps_per_epoch() }
+        match self.course {
+            Course::Training { first_step, .. } => first_step..u64::MAX,
+            Course::Once { .. } => 0..order.steps_per_epoch(),
+        }
+    }
+
+    /// What the crops of a step are drawn from.
+    fn crops(&self, step: u64) -> Stream {
+        match self.course {
+            Course::Training { seed, .. } => Augment::stream(seed, step),
+            Course::Once { seed, .. } => Augment::stream_once(seed),
+        }
     }
 }
 
@@ -165,7 +194,7 @@ impl Preparation {
         } else {
             rows.iter().map(|&row| labels[row as usize]).collect()
         };
-        let stream = Augment::stream(self.settings.seed.unwrap_or(0), step);
+        let stream = self.settings.crops(step);
         let varied =
             self.settings.augment != Augment::default() && matches!(self.set.shape(), Shape::Image { .. });
         let own = self.settings.own(rows.len());

@@ -42,7 +42,7 @@ mod table;
 mod warning;
 
 pub use augment::{Augment, Crop};
-pub use batches::{Batch, BatchSettings, Batches};
+pub use batches::{Batch, BatchSettings, Batches, Course};
 pub use dataset::{Dataset, Parts, Quarantined, Source};
 pub use error::Error;
 pub use examples::{Example, Examples, Images, Rows, Shape};

@@ -1,6 +1,7 @@
 //! Which examples come when.
 
 use cleanest_core::random::Stream;
+use std::ops::Range;
 
 /// The order of the examples, epoch after epoch.
 ///
@@ -8,7 +9,7 @@ use cleanest_core::random::Stream;
 /// stopped.
 #[derive(Clone, Debug)]
 pub struct Order {
-    examples: usize,
+    examples: Range<usize>,
     batch: usize,
     seed: Option<u64>,
     /// The epoch whose order is at hand.
@@ -17,13 +18,13 @@ pub struct Order {
 }
 
 impl Order {
-    /// Batches of a set in its own order.
+    /// Batches of some examples of a set in its own order.
     ///
     /// # Panics
     /// If there are no examples, or none in a batch.
     #[must_use]
-    pub fn sequential(examples: usize, batch: usize) -> Self {
-        assert!(examples > 0 && batch > 0, "batches of {batch} of {examples} examples");
+    pub fn sequential(examples: Range<usize>, batch: usize) -> Self {
+        assert!(!examples.is_empty() && batch > 0, "batches of {batch} of examples {examples:?}");
         Self { examples, batch, seed: None, epoch: None, rows: Vec::new() }
     }
 
@@ -33,13 +34,13 @@ impl Order {
     /// If there are no examples, or none in a batch.
     #[must_use]
     pub fn shuffled(examples: usize, batch: usize, seed: u64) -> Self {
-        Self { seed: Some(seed), ..Self::sequential(examples, batch) }
+        Self { seed: Some(seed), ..Self::sequential(0..examples, batch) }
     }
 
     /// How many batches an epoch has; the last may be smaller than the others.
     #[must_use]
     pub fn steps_per_epoch(&self) -> u64 {
-        self.examples.div_ceil(self.batch) as u64
+        self.examples.len().div_ceil(self.batch) as u64
     }
 
     /// The rows of the batch of a step, counted from the start of the first epoch.
@@ -49,12 +50,12 @@ impl Order {
             self.begin(epoch);
         }
         let first = at * self.batch;
-        &self.rows[first..(first + self.batch).min(self.examples)]
+        &self.rows[first..(first + self.batch).min(self.rows.len())]
     }
 
     fn begin(&mut self, epoch: u64) {
         self.rows.clear();
-        self.rows.extend(0..self.examples as u32);
+        self.rows.extend(self.examples.start as u32..self.examples.end as u32);
         if let Some(seed) = self.seed {
             Stream::new(seed, "order", epoch).shuffle(&mut self.rows);
         }

@@ -21,6 +21,9 @@ const INTRODUCTION: &str = "\
 Written by `cleanest methods --markdown`. The settings of a method are a table of the configuration file, named like the
 method; on the command line, `--set tvd.gamma=0.2`. The defaults are the paper's. What each method computes stands at the
 top of its file in `crates/core/src/methods`.
+
+Between their two stages `forward`, `t-revision` and `dual-t` estimate T from what the first network says of the training
+images as they are; with `augment_anchors = true`, a key of the run, it sees them cropped and flipped as in training.
 ";
 
 impl Methods {

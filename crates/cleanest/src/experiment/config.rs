@@ -65,6 +65,8 @@ pub struct Config {
     pub standardization: Option<Standardization>,
     /// How images are varied.
     pub augment: Option<Augment>,
+    /// Whether the pass over the training set between two stages sees images varied as in training.
+    pub augment_anchors: bool,
     /// How the data are read.
     pub read: Options,
     /// A safetensors file the network begins with; its last layer is drawn anew where it has other classes.
@@ -115,6 +117,7 @@ impl Default for Config {
             schedule: Table::new(),
             standardization: None,
             augment: None,
+            augment_anchors: false,
             read: Options::default(),
             weights: None,
             audit: true,

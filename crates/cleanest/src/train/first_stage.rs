@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// What a first stage leaves behind.
 #[derive(Debug)]
 pub(super) struct FirstStage {
-    /// What its network says of the training set.
+    /// What its network says of the training set, as `augment_anchors` lets it see the images.
     pub(super) seen: Matrix,
     /// Its lines of `metrics.jsonl`.
     pub(super) metrics: Vec<u8>,
@@ -89,6 +89,15 @@ mod tests {
         let one = |run: usize| shared[run].as_ref().map(|place| Arc::as_ptr(&place.0));
         assert!(one(0).is_some() && one(0) == one(1) && one(1) == one(2));
         assert_eq!((one(3), one(4)), (None, None));
+    }
+
+    #[test]
+    fn runs_that_see_their_anchors_in_another_way_have_another_place() {
+        let varied = |method: &str| Config { augment_anchors: true, ..config(method, 0) };
+        let configs = [config("cce", 0), config("forward", 0), varied("cce"), varied("forward")];
+        let shared = Shared::among(&configs.iter().collect::<Vec<_>>());
+        let one = |run: usize| shared[run].as_ref().map(|place| Arc::as_ptr(&place.0));
+        assert!(one(0) == one(1) && one(2) == one(3) && one(1) != one(2));
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Cross-fitting: each example is judged by a network that was not trained on it.
 
-use super::kept::probabilities_together;
-use super::passes::Architect;
+use super::passes::{Architect, Pass};
 use super::trainer::train;
 use super::{Observer, Progress, Stop};
 use crate::Error;
@@ -81,7 +80,7 @@ fn one_fold(
     network.load(&outcome.model)?;
     let standardization = config.standardization.clone().unwrap_or_else(|| Standardization::of(&rest.train));
     let peers = folder.peers().as_ref();
-    let said = probabilities_together(peers, network.as_mut(), (held_out, None), &standardization)?;
+    let said = Pass::plain((held_out, None), &standardization).together(peers, network.as_mut())?;
     let tensor = |matrix: &Matrix| Tensor {
         shape: vec![matrix.rows(), matrix.columns()],
         values: matrix.values().iter().map(|&value| value as f32).collect(),

@@ -1,10 +1,7 @@
 //! Sets that a GPU keeps, so that a batch is sent as its row numbers.
 
-use super::passes::{predict, predict_kept};
 use crate::Error;
-use cleanest_core::Matrix;
 use cleanest_data::{Augment, Batch, Dataset, Example, Shape, Standardization};
-use cleanest_engine::peers::{Group, part};
 use cleanest_engine::{Crop, Input, Kept, Network, Normalization, Set};
 
 /// Gives a set to the network to keep; none where it would gain nothing or does not fit.
@@ -47,45 +44,6 @@ pub(super) fn input<'a>(
         flipped: crop.flipped,
     }));
     Input::Kept { set, rows: &batch.rows[batch.computed()], crops }
-}
-
-/// The probabilities of a set, by its rows if the network keeps it.
-pub(super) fn probabilities(
-    network: &mut dyn Network,
-    (set, kept): (&Dataset, Option<Kept>),
-    standardization: &Standardization,
-) -> Result<Matrix, Error> {
-    match kept {
-        Some(kept) => predict_kept(network, kept, 0..set.len()),
-        None => predict(network, set, standardization),
-    }
-}
-
-/// The same where several workers have the network: each takes a part of the set.
-pub(super) fn probabilities_together(
-    group: &dyn Group,
-    network: &mut dyn Network,
-    (set, kept): (&Dataset, Option<Kept>),
-    standardization: &Standardization,
-) -> Result<Matrix, Error> {
-    if group.size() == 1 {
-        return probabilities(network, (set, kept), standardization);
-    }
-    let (classes, size) = (set.labels().classes().len(), group.size());
-    let own = part(set.len(), group.rank(), size);
-    let found = match kept {
-        _ if own.is_empty() => Matrix::default(),
-        Some(kept) => predict_kept(network, kept, own)?,
-        None => {
-            let rows: Vec<u32> = own.map(|row| row as u32).collect();
-            predict(network, &set.select(&rows), standardization)?
-        }
-    };
-    let mine: Vec<u8> = found.values().iter().flat_map(|p| p.to_le_bytes()).collect();
-    let lengths: Vec<usize> = (0..size).map(|rank| 8 * classes * part(set.len(), rank, size).len()).collect();
-    let all = group.gather_known(&mine, &lengths);
-    let values = all.chunks_exact(8).map(|bytes| f64::from_le_bytes(bytes.try_into().unwrap_or_default()));
-    Ok(Matrix::from_vec(classes, values.collect()))
 }
 
 fn gathered<T: Copy>(set: &Dataset, numbers: for<'a> fn(Example<'a>) -> &'a [T]) -> Vec<T> {

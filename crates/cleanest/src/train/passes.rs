@@ -1,14 +1,16 @@
 //! A network for a run, and passes over a set that learn nothing.
 
+use super::kept::input;
 use super::placing::place;
 use crate::Error;
 use crate::experiment::Config;
 use cleanest_core::Matrix;
 use cleanest_core::methods::maths::Softmax;
-use cleanest_data::{Augment, BatchSettings, Batches, Dataset, Shape, Standardization};
+use cleanest_data::{Augment, BatchSettings, Batches, Course, Dataset, Shape, Standardization};
 use cleanest_engine::cpu::{self, Algorithm};
 use cleanest_engine::cuda::{self, Precision, Selection};
-use cleanest_engine::{Architecture, Device, Input, Kept, Mode, Model, ModelOptions, Network, Optimizer};
+use cleanest_engine::peers::{Group, part};
+use cleanest_engine::{Architecture, Device, Kept, Mode, Model, ModelOptions, Network, Optimizer};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -135,43 +137,79 @@ pub fn predict(
     set: &Dataset,
     standardization: &Standardization,
 ) -> Result<Matrix, Error> {
-    let classes = &mut Vec::new();
-    let settings = BatchSettings {
-        size: CHUNK,
-        seed: None,
-        augment: Augment::default(),
-        standardization: standardization.clone(),
-        first_step: 0,
-        worker: (0, 1),
-    };
-    let (mut logits, mut softmax, mut columns) = (Matrix::default(), Softmax::default(), 0);
-    for batch in Batches::new(set, settings)? {
-        let found = network.forward(&Input::Rows(&batch.values), Mode::Evaluate)?;
-        columns = found.columns();
-        widened(found, &mut logits);
-        softmax.of(&logits);
-        classes.extend_from_slice(softmax.probabilities().values());
-    }
-    Ok(Matrix::from_vec(columns.max(1), std::mem::take(classes)))
+    Pass::plain((set, None), standardization).over(network, 0..set.len())
 }
 
-/// The same for some examples of a set that the network keeps.
-pub(super) fn predict_kept(
-    network: &mut dyn Network,
-    set: Kept,
-    rows: Range<usize>,
-) -> Result<Matrix, Error> {
-    let rows: Vec<u32> = rows.map(|row| row as u32).collect();
-    let (mut logits, mut softmax, mut columns, mut classes) =
-        (Matrix::default(), Softmax::default(), 1, Vec::new());
-    for rows in rows.chunks(KEPT_CHUNK) {
-        let found = network.forward(&Input::Kept { set, rows, crops: &[] }, Mode::Evaluate)?;
-        columns = found.columns();
-        widened(found, &mut logits);
-        softmax.of(&logits);
-        classes.extend_from_slice(softmax.probabilities().values());
+/// A pass over a set in evaluation mode.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pass<'a> {
+    set: &'a Dataset,
+    /// Where the network keeps the set, if it does.
+    kept: Option<Kept>,
+    standardization: &'a Standardization,
+    /// How images are varied.
+    augment: Augment,
+    /// Seed of their crops.
+    seed: u64,
+}
+
+impl<'a> Pass<'a> {
+    /// A pass that sees the examples as they are.
+    pub(super) fn plain(
+        (set, kept): (&'a Dataset, Option<Kept>),
+        standardization: &'a Standardization,
+    ) -> Self {
+        Self { set, kept, standardization, augment: Augment::default(), seed: 0 }
     }
-    Ok(Matrix::from_vec(columns, classes))
+
+    /// The same with images varied as in training: which crop one gets follows from the seed and its row.
+    pub(super) fn varied(self, augment: Augment, seed: u64) -> Self {
+        Self { augment, seed, ..self }
+    }
+
+    /// The probabilities of some examples.
+    fn over(&self, network: &mut dyn Network, rows: Range<usize>) -> Result<Matrix, Error> {
+        let settings = BatchSettings {
+            size: if self.kept.is_some() { KEPT_CHUNK } else { CHUNK },
+            course: Course::Once { rows, seed: self.seed },
+            augment: self.augment,
+            standardization: self.standardization.clone(),
+            worker: (0, 1),
+        };
+        let batches = match self.kept {
+            Some(_) => Batches::by_rows(self.set, settings)?,
+            None => Batches::new(self.set, settings)?,
+        };
+        let (mut logits, mut softmax, mut crops) = (Matrix::default(), Softmax::default(), Vec::new());
+        let (mut columns, mut classes) = (1, Vec::new());
+        for batch in batches {
+            let input = input(self.kept, &batch, self.augment, &mut crops);
+            let found = network.forward(&input, Mode::Evaluate)?;
+            columns = found.columns();
+            widened(found, &mut logits);
+            softmax.of(&logits);
+            classes.extend_from_slice(softmax.probabilities().values());
+        }
+        Ok(Matrix::from_vec(columns, classes))
+    }
+
+    /// The probabilities of all examples where several workers have the network: each takes a part of the set.
+    pub(super) fn together(&self, group: &dyn Group, network: &mut dyn Network) -> Result<Matrix, Error> {
+        let (examples, size) = (self.set.len(), group.size());
+        if size == 1 {
+            return self.over(network, 0..examples);
+        }
+        let classes = self.set.labels().classes().len();
+        let own = part(examples, group.rank(), size);
+        let found = if own.is_empty() { Matrix::default() } else { self.over(network, own)? };
+        let mine: Vec<u8> = found.values().iter().flat_map(|p| p.to_le_bytes()).collect();
+        let lengths: Vec<usize> =
+            (0..size).map(|rank| 8 * classes * part(examples, rank, size).len()).collect();
+        let all = group.gather_known(&mine, &lengths);
+        let values =
+            all.chunks_exact(8).map(|bytes| f64::from_le_bytes(bytes.try_into().unwrap_or_default()));
+        Ok(Matrix::from_vec(classes, values.collect()))
+    }
 }
 
 /// The logits of the engine as the methods take them.

@@ -2,12 +2,12 @@
 
 use super::checkpoint::{Checkpoint, Position};
 use super::first_stage::{FirstStage, Shared};
-use super::kept::{input, keep, probabilities_together};
+use super::kept::{input, keep};
 use super::memory::Memory;
 use super::metrics::{Line, Metrics};
 use super::observer::{Observer, Progress};
 use super::outcome::{Outcome, refuse_not_finite, shortened};
-use super::passes::Architect;
+use super::passes::{Architect, Pass};
 use super::share::Share;
 use super::stop::Stop;
 use crate::Error;
@@ -17,7 +17,7 @@ use cleanest_core::estimate::Posteriors;
 use cleanest_core::methods::{Alone, Batch, Choice, Method, Task};
 use cleanest_core::noise::Transition;
 use cleanest_core::{Matrix, stats};
-use cleanest_data::{BatchSettings, Batches, Dataset, Standardization};
+use cleanest_data::{Augment, BatchSettings, Batches, Course, Standardization};
 use cleanest_engine::peers::Group;
 use cleanest_engine::{Device, Kept, Mode, Network, Schedule};
 use std::sync::Arc;
@@ -65,6 +65,8 @@ struct Trainer<'a> {
     /// What this worker has of each batch, and what it knows of the rest.
     portion: Share,
     sync_batch_norm: bool,
+    /// How the pass between two stages varies images.
+    anchors: Augment,
     first_stage_taken: bool,
 }
 
@@ -129,6 +131,7 @@ impl<'a> Trainer<'a> {
             saved: Instant::now(),
             portion: Share::new(Arc::clone(peers)),
             sync_batch_norm: config.sync_batch_norm,
+            anchors: config.augment.filter(|_| config.augment_anchors).unwrap_or_default(),
             first_stage_taken: taken.is_some(),
         };
         trainer.join(&mut |sentence| observer.remark(sentence))?;
@@ -166,7 +169,8 @@ impl<'a> Trainer<'a> {
 
     /// Trains what is left of a stage, and opens the next.
     fn stage(&mut self, stop: &Stop, observer: &mut dyn Observer) -> Result<(), Error> {
-        let settings = BatchSettings { first_step: self.total(), ..self.batches.clone() };
+        let course = Course::Training { seed: self.seed, first_step: self.total() };
+        let settings = BatchSettings { course, ..self.batches.clone() };
         let batches = match self.kept.0 {
             Some(_) => Batches::by_rows(&self.data.train, settings)?,
             None => Batches::new(&self.data.train, settings)?,
@@ -252,8 +256,8 @@ impl<'a> Trainer<'a> {
     /// The accuracy on the test set, if there is one; the best is remembered.
     fn evaluate(&mut self) -> Result<Option<f64>, Error> {
         let Some(test) = &self.data.test else { return Ok(None) };
-        let set = (test, self.kept.1);
-        let probabilities = self.probabilities(set)?;
+        let pass = Pass::plain((test, self.kept.1), &self.batches.standardization);
+        let probabilities = pass.together(self.run.peers().as_ref(), self.network.as_mut())?;
         let accuracy = stats::accuracy(&probabilities, test.labels().indices());
         self.position.accuracy = Some(accuracy);
         if self.position.best.is_none_or(|(best, _)| accuracy > best) {
@@ -262,10 +266,10 @@ impl<'a> Trainer<'a> {
         Ok(Some(accuracy))
     }
 
-    /// The probabilities of a set, of which each worker computes a part.
-    fn probabilities(&mut self, set: (&Dataset, Option<Kept>)) -> Result<Matrix, Error> {
-        let peers = self.run.peers().as_ref();
-        probabilities_together(peers, self.network.as_mut(), set, &self.batches.standardization)
+    /// What the network says of the training set, of which each worker asks it about a part.
+    fn seen(&mut self, augment: Augment) -> Result<Matrix, Error> {
+        let pass = Pass::plain((&self.data.train, self.kept.0), &self.batches.standardization);
+        pass.varied(augment, self.seed).together(self.run.peers().as_ref(), self.network.as_mut())
     }
 
     /// Writes a checkpoint. All workers hold the same, so that one of them is enough.
@@ -289,8 +293,7 @@ impl<'a> Trainer<'a> {
     /// Begins the next stage with a fresh network and what the last one says of the training set.
     fn next_stage(&mut self) -> Result<(), Error> {
         if self.position.stage + 1 < self.method.stages() {
-            let set = (&self.data.train, self.kept.0);
-            let seen = self.probabilities(set)?;
+            let seen = self.seen(self.anchors)?;
             let labels = self.data.train.labels().indices();
             let stage = self.position.stage + 1;
             self.method.begin(stage, Some(&Posteriors::new(&seen, labels)?))?;
@@ -318,9 +321,12 @@ impl<'a> Trainer<'a> {
     fn outcome(mut self) -> Result<Outcome, Error> {
         let model = self.network.parameters()?;
         refuse_not_finite(&model, self.total())?;
-        let probabilities = self.probabilities((&self.data.train, self.kept.0))?;
-        if self.method.stages() == 1 {
-            self.share(probabilities.clone())?;
+        let probabilities = self.seen(Augment::default())?;
+        if self.method.stages() == 1 && self.data.first_stage.is_some() {
+            // What another run takes its anchors from is seen as that run would have seen it.
+            let same = self.anchors == Augment::default();
+            let seen = if same { probabilities.clone() } else { self.seen(self.anchors)? };
+            self.share(seen)?;
         }
         let learnt = self.method.transition().filter(|_| !self.choice.counts_at_the_end());
         let outcome =
@@ -334,10 +340,9 @@ fn batches(config: &Config, data: &Prepared, peers: &dyn Group) -> BatchSettings
     let standardization = config.standardization.clone();
     BatchSettings {
         size: config.batch.unwrap_or(1),
-        seed: Some(config.seed),
+        course: Course::Training { seed: config.seed, first_step: 0 },
         augment: config.augment.unwrap_or_default(),
         standardization: standardization.unwrap_or_else(|| Standardization::of(&data.train)),
-        first_step: 0,
         worker: (peers.rank(), peers.size()),
     }
 }

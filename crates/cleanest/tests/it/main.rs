@@ -2,6 +2,7 @@
 // Snapshots are written by their tool, with more hashes than needed.
 #![allow(clippy::unwrap_used, clippy::needless_raw_string_hashes)]
 
+mod anchors;
 mod audit;
 mod browser;
 mod clothing1m;

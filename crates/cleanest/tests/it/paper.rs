@@ -93,6 +93,7 @@ fn common(runs: &[(Planned, Config, Prepared)], methods: &[&str], prior: f64) {
             run.name
         );
         assert!(!config.audit && config.keep == Keep::Small, "{}", run.name);
+        assert!(!config.augment_anchors, "{}", run.name);
         let classes = data.train.labels().classes().len();
         let task = Task { classes, steps: config.steps.unwrap(), seed: config.seed };
         let stages = config.choice().unwrap().build(&task).unwrap().stages();

@@ -1,17 +1,24 @@
 //! Batches: complete, in an order of their own, and the same after a stop.
 
 use cleanest_data::{
-    Augment, Batch, BatchSettings, Batches, Dataset, Error, Example, Options, Order, Standardization,
+    Augment, Batch, BatchSettings, Batches, Course, Dataset, Error, Example, Options, Order, Standardization,
 };
+use std::ops::Range;
 
 fn digits() -> Dataset {
     Dataset::open("digits".as_ref(), &Options::default()).unwrap()
 }
 
-fn settings(seed: Option<u64>, first_step: u64) -> BatchSettings {
-    let augment = if seed.is_some() { Augment { padding: 1, flip: true } } else { Augment::default() };
+const AUGMENT: Augment = Augment { padding: 1, flip: true };
+
+fn training(first_step: u64) -> BatchSettings {
+    let course = Course::Training { seed: 3, first_step };
     let standardization = Standardization::none(1);
-    BatchSettings { size: 100, seed, augment, standardization, first_step, worker: (0, 1) }
+    BatchSettings { size: 100, course, augment: AUGMENT, standardization, worker: (0, 1) }
+}
+
+fn once(rows: Range<usize>, augment: Augment) -> BatchSettings {
+    BatchSettings { course: Course::Once { rows, seed: 3 }, augment, ..training(0) }
 }
 
 fn batches(settings: BatchSettings) -> Batches {
@@ -20,7 +27,7 @@ fn batches(settings: BatchSettings) -> Batches {
 
 #[test]
 fn an_epoch_is_every_example_once_and_the_last_batch_is_kept() {
-    let epoch: Vec<Batch> = batches(settings(Some(3), 0)).take(18).collect();
+    let epoch: Vec<Batch> = batches(training(0)).take(18).collect();
     assert_eq!(epoch[17].rows.len(), 97);
     let mut rows: Vec<u32> = epoch.iter().flat_map(|batch| batch.rows.clone()).collect();
     assert_ne!(rows[..5], [0, 1, 2, 3, 4]);
@@ -31,8 +38,8 @@ fn an_epoch_is_every_example_once_and_the_last_batch_is_kept() {
 #[test]
 fn workers_cut_the_batch_of_one_into_equal_parts() {
     for size in [2, 3, 98] {
-        let whole: Vec<Batch> = batches(settings(Some(3), 0)).take(18).collect();
-        let part = |rank| batches(BatchSettings { worker: (rank, size), ..settings(Some(3), 0) }).take(18);
+        let whole: Vec<Batch> = batches(training(0)).take(18).collect();
+        let part = |rank| batches(BatchSettings { worker: (rank, size), ..training(0) }).take(18);
         let mut together = vec![Vec::new(); 18];
         for rank in 0..size {
             for (step, batch) in part(rank).enumerate() {
@@ -63,16 +70,16 @@ fn every_epoch_has_an_order_of_its_own() {
 
 #[test]
 fn a_run_that_goes_on_sees_what_it_would_have_seen() {
-    let whole: Vec<Batch> = batches(settings(Some(3), 0)).take(60).collect();
+    let whole: Vec<Batch> = batches(training(0)).take(60).collect();
     for first in [1, 17, 18, 41] {
-        let resumed: Vec<Batch> = batches(settings(Some(3), first)).take(60 - first as usize).collect();
+        let resumed: Vec<Batch> = batches(training(first)).take(60 - first as usize).collect();
         assert_eq!(resumed, whole[first as usize..], "from step {first}");
     }
 }
 
 #[test]
-fn without_a_seed_there_is_one_pass_in_order() {
-    let pass: Vec<Batch> = batches(settings(None, 0)).collect();
+fn once_is_one_pass_in_order() {
+    let pass: Vec<Batch> = batches(once(0..1797, Augment::default())).collect();
     assert_eq!(pass.len(), 18);
     let rows: Vec<u32> = pass.iter().flat_map(|batch| batch.rows.clone()).collect();
     assert_eq!(rows, (0..1797).collect::<Vec<_>>());
@@ -84,10 +91,37 @@ fn without_a_seed_there_is_one_pass_in_order() {
 }
 
 #[test]
+fn the_crops_of_a_pass_depend_neither_on_its_batches_nor_on_where_it_begins() {
+    let values = |settings| batches(settings).flat_map(|batch| batch.values).collect::<Vec<f32>>();
+    let whole = values(once(0..1797, AUGMENT));
+    assert_ne!(whole, values(once(0..1797, Augment::default())));
+    assert_eq!(whole, values(BatchSettings { size: 7, ..once(0..1797, AUGMENT) }));
+    assert_eq!(whole[64 * 1000..64 * 1300], values(once(1000..1300, AUGMENT)));
+    let other = Course::Once { rows: 0..1797, seed: 4 };
+    assert_ne!(whole, values(BatchSettings { course: other, ..once(0..1797, AUGMENT) }));
+}
+
+#[test]
+fn batches_by_rows_have_the_crops_of_those_with_numbers() {
+    let set = digits();
+    let by_rows = Batches::by_rows(&set, once(5..300, AUGMENT)).unwrap();
+    for (by_rows, whole) in by_rows.zip(batches(once(5..300, AUGMENT))) {
+        assert_eq!(by_rows.rows, whole.rows);
+        for (at, (&row, &crop)) in by_rows.rows.iter().zip(&by_rows.crops).enumerate() {
+            let Example::Image(pixels) = set.example(row as usize) else { panic!() };
+            let mut varied = [0; 64];
+            AUGMENT.apply(crop, pixels, set.shape(), &mut varied);
+            let expected = varied.map(|pixel| f32::from(pixel) / 255.0);
+            assert_eq!(whole.values[at * 64..][..64], expected, "row {row}");
+        }
+    }
+}
+
+#[test]
 fn a_batch_does_not_depend_on_its_neighbors() {
     let set = digits();
     let some = set.select(&(0..1000).collect::<Vec<_>>());
-    let first = |set: &Dataset| Batches::new(set, settings(Some(3), 0)).unwrap().next().unwrap();
+    let first = |set: &Dataset| Batches::new(set, training(0)).unwrap().next().unwrap();
     let (all, part) = (first(&set), first(&some));
     for (at, row) in part.rows.iter().enumerate() {
         if let Some(other) = all.rows.iter().position(|known| known == row) {
@@ -113,6 +147,7 @@ fn constants_of_the_paper_are_known_by_name_and_checked() {
     assert_eq!(Standardization::names(), ["mnist", "cifar-10", "cifar-100"]);
     assert_eq!(Standardization::named("cifar-10").unwrap().mean, [0.4914, 0.4822, 0.4465]);
     assert_eq!(Standardization::named("svhn"), None);
-    let wrong = BatchSettings { standardization: Standardization::none(3), ..settings(None, 0) };
+    let wrong =
+        BatchSettings { standardization: Standardization::none(3), ..once(0..1797, Augment::default()) };
     assert!(matches!(Batches::new(&digits(), wrong), Err(Error::Constants { expected: 1, found: 3 })));
 }
