@@ -1,5 +1,6 @@
 //! `cleanest table`: many runs as the tables of a paper.
 
+use super::WrongUse;
 use clap::ValueEnum;
 use cleanest::report::table::{self, Metric, Verdict, Whose, gather, tables};
 use std::io::Write as _;
@@ -47,7 +48,9 @@ impl Table {
         for (path, reason) in &gathered.left_out {
             eprintln!("not counted: {}: {reason}", path.display());
         }
-        anyhow::ensure!(!gathered.trials.is_empty(), "no run is complete: there is nothing to sum up");
+        if gathered.trials.is_empty() {
+            return Err(WrongUse("no run can be counted: there is nothing to sum up").into());
+        }
         let metrics = match self.metric {
             None => vec![Metric::Accuracy, Metric::AverageTv],
             Some(MetricArgument::Accuracy) => vec![Metric::Accuracy],

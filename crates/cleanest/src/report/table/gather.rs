@@ -110,6 +110,9 @@ fn trial(folder: &Path) -> Result<Result<Trial, String>, Error> {
         return Ok(Err(failure.map_or("incomplete".into(), |why| format!("failed: {}", why.trim()))));
     }
     let (config, score) = (run.config()?, run.about()?.score);
+    if score.accuracy.is_none() && score.average_tv.is_none() {
+        return Ok(Err("neither clean labels to test on nor injected noise to compare with".into()));
+    }
     let name = config.data.file_name().unwrap_or(config.data.as_os_str()).to_string_lossy().into_owned();
     let mut settings = BTreeMap::new();
     flatten("", Value::Table(config.to_toml()?.parse().unwrap_or_default()), &mut settings);
