@@ -37,6 +37,9 @@ pub enum Error {
     #[error("the data of `{}` are not those it was trained on: sha256 {found}, not {expected}", path.display())]
     OtherData { path: PathBuf, expected: String, found: String },
 
+    #[error("the data of `{}` were given from Python and are in no file", .0.display())]
+    InMemory(PathBuf),
+
     #[error("`{}` cannot hold predictions: its name ends in none of .npy, .csv, .parquet", .0.display())]
     Predictions(PathBuf),
 
@@ -101,6 +104,11 @@ impl Error {
                 Some(format!("finish it with `cleanest resume {}`", path.display()))
             }
             Self::NotAudited(path) => Some(format!("audit it with `cleanest audit {}`", path.display())),
+            Self::InMemory(path) => Some(format!(
+                "in Python, `find_label_issues()` lists the suspects and `fit` trains anew; \
+                with the labels in a file, `cleanest audit {} --labels FILE`",
+                path.display()
+            )),
             Self::OtherSettings { path, .. } => Some(format!(
                 "name another folder with --out, or remove `{}`, or ask for what it was made with",
                 path.display()

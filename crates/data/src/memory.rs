@@ -7,9 +7,12 @@ use crate::{Dataset, Error};
 use std::path::Path;
 
 /// What messages call a set that has no file.
-const NAME: &str = "array";
+const NAME: &str = Dataset::IN_MEMORY;
 
 impl Dataset {
+    /// What stands in place of a path where a set was handed over in memory.
+    pub const IN_MEMORY: &str = "array";
+
     /// Rows of numbers, one after the other; a number that is not finite is refused with its place.
     pub fn from_rows(width: usize, values: Vec<f32>, labels: Option<Labels>) -> Result<Self, Error> {
         if width == 0 || values.is_empty() {

@@ -238,16 +238,22 @@ COMMAND = pathlib.Path(__file__).resolve().parents[3] / "target" / "debug" / "cl
 
 @pytest.mark.skipif(not COMMAND.exists(), reason="the command is not built: target/debug/cleanest")
 def test_the_command_and_the_estimator_read_each_others_folders(digits, fitted, tmp_path):
-    x, *_ = digits
+    x, _, noisy = digits
 
-    def run(*words):
-        return subprocess.run([COMMAND, *words], cwd=tmp_path, capture_output=True, text=True, check=True)
+    def run(*words, check=True):
+        return subprocess.run([COMMAND, *words], cwd=tmp_path, capture_output=True, text=True, check=check)
 
     fitted.save(tmp_path / "mine")
     np.save(tmp_path / "x.npy", x.astype(np.float32))
     run("predict", "mine", "x.npy", "--out", "p.npy")
     np.testing.assert_allclose(np.load(tmp_path / "p.npy"), fitted.predict_proba(x), atol=1e-6)
     run("report", "mine")
+    refused = run("audit", "mine", check=False)
+    assert refused.returncode == 2 and "were given from Python and are in no file" in refused.stderr
+    (tmp_path / "y.txt").write_text("\n".join(NAMES[noisy]))
+    before = (tmp_path / "mine" / "suspects.csv").read_bytes()
+    run("audit", "mine", "--labels", "y.txt")
+    assert (tmp_path / "mine" / "suspects.csv").read_bytes() == before
     run("fit", "digits", "--steps", "20", "--folds", "0", "--out", "theirs", "--quiet")
     theirs = NoisyLabelClassifier.load(tmp_path / "theirs")
     assert theirs.classes_.tolist() == list(range(10))

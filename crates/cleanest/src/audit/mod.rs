@@ -18,7 +18,7 @@ pub use finding::{ABSTAINS_BELOW, Finding};
 pub use fix::{Cleaning, Fix};
 pub use issues::{Cut, Filter, Quality, ranked};
 pub use mergeable::{Issue, Mergeable};
-pub use of_run::{audit_run, re_audit};
+pub use of_run::{Judged, audit_run, re_audit};
 pub use passes::Table;
 pub use pieces::{Floats, Integers, Pieces};
 pub use record::{

@@ -23,6 +23,24 @@ use cleanest_data::{Labels, Options};
 /// The probability with which intervals are meant to hold.
 const LEVEL: f64 = 0.95;
 
+/// The labels that are judged, and what is known of their examples.
+#[derive(Clone, Copy, Debug)]
+pub struct Judged<'a> {
+    /// The labels, in the order of the probabilities.
+    pub labels: &'a Labels,
+    /// The truth, where it is known.
+    pub truth: Option<Truth<'a>>,
+    /// Where the examples came from.
+    pub sources: Sources<'a>,
+}
+
+impl<'a> From<&'a Prepared> for Judged<'a> {
+    fn from(data: &'a Prepared) -> Self {
+        let truth = data.clean.as_ref().map(|labels| Truth { labels, noise: data.truth.as_ref() });
+        Self { labels: data.train.labels(), truth, sources: Sources::Set(&data.train) }
+    }
+}
+
 /// Audits the labels of a run that has just been trained, and writes what was found into its folder.
 ///
 /// Where networks judged what they were not trained on, temperature and noise are fitted to the labels; elsewhere the
@@ -51,7 +69,7 @@ pub fn audit_run(
     // As they are kept, so that they can be audited again with the same result.
     let posteriors = as_kept(&posteriors);
     run.write(names::POSTERIORS, &npy_of(&posteriors))?;
-    finish(run, &question, data, &posteriors)
+    finish(run, &question, data.into(), &posteriors)
 }
 
 /// Temperature and noise as the labels of unseen examples have them, and how far the share of wrong labels may be off.
@@ -91,10 +109,10 @@ fn share_wrong(found: &Calibrated, given: &[u32]) -> f64 {
 /// Audits a finished run once more, with other questions or another truth.
 pub fn re_audit(
     run: &RunFolder,
-    data: &Prepared,
+    judged: Judged<'_>,
     change: impl FnOnce(&mut Question) -> Result<(), Error>,
 ) -> Result<Audit, Error> {
-    let labels = data.train.labels();
+    let labels = judged.labels;
     let before = run.audit().ok();
     let mut question = question(labels, posterior_of(&run.config()?.method));
     if let Some(before) = &before {
@@ -109,7 +127,7 @@ pub fn re_audit(
     let kept = if before.is_some() { names::POSTERIORS } else { names::PROBABILITIES };
     let posteriors = read_matrix(run, kept)?;
     Posteriors::new(&posteriors, labels.indices())?;
-    finish(run, &question, data, &posteriors)
+    finish(run, &question, judged, &posteriors)
 }
 
 /// What the probabilities of a method are of: plain cross-entropy learns the labels as they are.
@@ -137,22 +155,16 @@ fn question(labels: &Labels, posterior: Posterior) -> Question {
 fn finish(
     run: &RunFolder,
     question: &Question,
-    data: &Prepared,
+    Judged { labels, truth, sources }: Judged<'_>,
     posteriors: &Matrix,
 ) -> Result<Audit, Error> {
-    let labels = data.train.labels();
     let table = Table::Memory(posteriors, labels.indices());
     let mut audit = question.ask(&table)?;
     audit.noise = named(audit.noise, labels)?;
-    if let Some(clean) = &data.clean {
-        let truth = Truth { labels: clean, noise: data.truth.as_ref() };
+    if let Some(truth) = truth {
         audit.record.score = Some(truth.score(&audit, &table, labels.indices())?);
     }
-    let suspects = Suspects {
-        findings: &audit.findings,
-        classes: labels.classes().names(),
-        sources: Sources::Set(&data.train),
-    };
+    let suspects = Suspects { findings: &audit.findings, classes: labels.classes().names(), sources };
     audit.write(run, &suspects)?;
     Ok(audit)
 }

@@ -3,16 +3,15 @@
 use super::WrongUse;
 use super::fit::say_verdict;
 use cleanest::audit::{
-    Audit as Found, Cleaning, Fix, KnownNoise, Posterior, Provenance, Question, Rank, Sources, Suspects, Table, Truth,
+    Audit as Found, Cleaning, Fix, Judged, KnownNoise, Posterior, Provenance, Question, Rank, Sources, Suspects, Table, Truth,
     re_audit,
 };
-use cleanest::experiment::Prepared;
 use cleanest::report;
 use cleanest::run::{RunFolder, names};
 use cleanest_core::audit::{MODEL_ERROR, Prune};
 use cleanest_core::noise::Transition;
 use cleanest_data::probabilities::{GivenLabels, Probabilities};
-use cleanest_data::{Options, labels};
+use cleanest_data::{Labels, Options, labels};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +24,7 @@ pub(crate) struct Audit {
     /// Probabilities of the classes, a row for each example: .npy, .parquet, .csv
     #[arg(long, value_name = "FILE", requires = "labels")]
     probabilities: Option<PathBuf>,
-    /// The labels of the examples: .npy, .parquet, .csv, .txt
+    /// The labels of the examples: .npy, .parquet, .csv, .txt; of a run, where its data are not at hand
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
     /// Column of the labels, if they are in a table
@@ -111,27 +110,38 @@ impl Audit {
         }
     }
 
-    /// A run audits the labels it was trained on.
+    /// A run audits the labels it was trained on; where its data are not at hand, those of a file.
     fn of_run(&self, run: &RunFolder) -> anyhow::Result<()> {
-        let mut data = Prepared::open(&run.config()?)?;
-        if let Some(path) = &self.truth {
-            let classes = data.train.labels().classes().names().to_vec();
-            let options = Options { classes: Some(classes), label: self.label.clone(), ..Options::default() };
-            data.clean = Some(labels::read(path, &options)?.indices().to_vec());
+        match &self.labels {
+            None => self.of_labels(run, (&run.data(&run.config()?)?).into()),
+            Some(path) => {
+                let labels = self.read(path, run.input()?.classes)?;
+                self.of_labels(run, Judged { labels: &labels, truth: None, sources: Sources::Rows })
+            }
         }
+    }
+
+    /// What the networks of a run say of labels.
+    fn of_labels(&self, run: &RunFolder, judged: Judged<'_>) -> anyhow::Result<()> {
+        let classes = judged.labels.classes().names();
+        let clean = self.truth.as_ref().map(|path| self.read(path, classes.to_vec())).transpose()?;
+        let noise = judged.truth.and_then(|truth| truth.noise);
+        let truth = clean.as_ref().map(|clean| Truth { labels: clean.indices(), noise });
+        let judged = Judged { truth: truth.or(judged.truth), ..judged };
         let known = self.known()?;
-        let found = re_audit(run, &data, |question| {
+        let found = re_audit(run, judged, |question| {
             question.posterior = self.posterior.map_or(question.posterior, Into::into);
             question.noise = known.or(question.noise.take());
             self.adjust(question)
         })?;
-        let set = data.train.labels();
-        let suspects = Suspects {
-            findings: &found.findings,
-            classes: set.classes().names(),
-            sources: Sources::Set(&data.train),
-        };
-        self.finish(run, &found, &suspects, || Ok(set.indices().to_vec()))
+        let suspects = Suspects { findings: &found.findings, classes, sources: judged.sources };
+        self.finish(run, &found, &suspects, || Ok(judged.labels.indices().to_vec()))
+    }
+
+    /// Labels of these classes from a file.
+    fn read(&self, path: &Path, classes: Vec<String>) -> Result<Labels, cleanest_data::Error> {
+        let options = Options { classes: Some(classes), label: self.label.clone(), ..Options::default() };
+        labels::read(path, &options)
     }
 
     /// Probabilities and labels of any model.

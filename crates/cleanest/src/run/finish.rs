@@ -95,7 +95,7 @@ impl RunFolder {
             return Err(Error::Complete(self.path().to_owned()));
         }
         let config = self.config_of_first()?;
-        self.go_on((Prepared::open(&config), config), device, stop, observer)
+        self.go_on((self.data(&config), config), device, stop, observer)
     }
 
     /// The same for data that are open already; others than those it was begun on are refused.

@@ -3,11 +3,20 @@
 use super::RunFolder;
 use crate::Error;
 use crate::experiment::{Config, Prepared};
+use cleanest_data::Dataset;
 
 impl RunFolder {
+    /// Opens what its settings name as the data of the run; those that Python had in memory cannot be.
+    pub fn data(&self, config: &Config) -> Result<Prepared, Error> {
+        if config.data.as_os_str() == Dataset::IN_MEMORY && !config.data.exists() {
+            return Err(Error::InMemory(self.path().to_owned()));
+        }
+        Prepared::open(config)
+    }
+
     /// Opens the data of the run; others than those it was trained on are refused.
     pub fn reopened(&self, config: &Config) -> Result<Prepared, Error> {
-        self.checked(Prepared::open(config)?, &self.fingerprint()?)
+        self.checked(self.data(config)?, &self.fingerprint()?)
     }
 
     /// Refuses data that are not those the run was begun on.

@@ -8,6 +8,7 @@ mod browser;
 mod clothing1m;
 mod figures;
 mod fit;
+mod from_python;
 mod get;
 mod inspect;
 mod methods;
