@@ -13,7 +13,7 @@ const EXAMPLES: usize = 200;
 /// Two numbers and a label for each example: which of them is larger, and every ninth label is wrong.
 fn rows() -> (Vec<f32>, Vec<u32>) {
     let pair = |at: usize| [(at * 7 % 40) as f32, (at * 11 % 37) as f32];
-    let label = |at: usize| u32::from((pair(at)[0] > pair(at)[1]) != (at % 9 == 0));
+    let label = |at: usize| u32::from((pair(at)[0] > pair(at)[1]) != at.is_multiple_of(9));
     ((0..EXAMPLES).flat_map(pair).collect(), (0..EXAMPLES).map(label).collect())
 }
 

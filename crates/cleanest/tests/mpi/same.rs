@@ -109,3 +109,17 @@ fn a_run_goes_on_with_another_number_of_workers() {
         assert_near(&path.join("uncut"), &path.join(&run), 1e-3);
     }
 }
+
+#[test]
+fn anchors_of_varied_images_are_the_same_for_any_number_of_workers() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let varied =
+        "--set audit=false --set augment.padding=1 --set augment.flip=true --set augment_anchors=true";
+    let words = WORDS.replace("tvd", "forward").replace("--folds 2", varied);
+    alone(path, &format!("{words} --out 1"));
+    for count in [2, 3] {
+        done(workers(path, count, &format!("{words} --out {count}")));
+        assert_same(&path.join("1"), &path.join(count.to_string()));
+    }
+}
