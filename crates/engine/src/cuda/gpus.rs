@@ -68,7 +68,7 @@ impl Gpus {
     /// There must be so many numbers at the address, and nobody else may use them meanwhile.
     pub(super) unsafe fn sum(&self, at: u64, count: usize, number: Number) -> Result<(), Error> {
         // SAFETY: what the caller promises.
-        unsafe { self.reduce(&self.stream, (at, at), count, number, SUM) }
+        unsafe { self.reduce(&self.stream, (at, at), (count, number), SUM) }
     }
 
     /// The same in double precision on a stream of the caller's.
@@ -77,7 +77,7 @@ impl Gpus {
     /// As for [`Self::sum`]; and whatever was ordered here before is waited for by that stream.
     pub(super) unsafe fn sum_on(&self, stream: &CudaStream, at: u64, count: usize) -> Result<(), Error> {
         // SAFETY: what the caller promises.
-        unsafe { self.reduce(stream, (at, at), count, Number::Double, SUM) }
+        unsafe { self.reduce(stream, (at, at), (count, Number::Double), SUM) }
     }
 
     /// The same with the numbers of this worker multiplied by its share first.
@@ -97,7 +97,7 @@ impl Gpus {
             unsafe { (self.functions.weighted)(&raw mut operation, factor, kind, IMMEDIATE, self.handle) };
         self.functions.checked("weighing", code)?;
         // SAFETY: what the caller promises.
-        let reduced = unsafe { self.reduce(&self.stream, (at, at), count, Number::Single, operation) };
+        let reduced = unsafe { self.reduce(&self.stream, (at, at), (count, Number::Single), operation) };
         // SAFETY: it was made above; what is under way keeps what it needs.
         let code = unsafe { (self.functions.forget)(operation, self.handle) };
         reduced.and(self.functions.checked("weighing", code))
@@ -109,15 +109,14 @@ impl Gpus {
     /// As for [`Self::sum`], at both places.
     unsafe fn sum_into(&self, from: u64, to: u64, count: usize, number: Number) -> Result<(), Error> {
         // SAFETY: what the caller promises.
-        unsafe { self.reduce(&self.stream, (from, to), count, number, SUM) }
+        unsafe { self.reduce(&self.stream, (from, to), (count, number), SUM) }
     }
 
     unsafe fn reduce(
         &self,
         stream: &CudaStream,
         (from, to): (u64, u64),
-        count: usize,
-        number: Number,
+        (count, number): (usize, Number),
         operation: c_int,
     ) -> Result<(), Error> {
         if count == 0 {
