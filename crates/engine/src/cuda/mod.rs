@@ -14,6 +14,7 @@ mod descriptor;
 mod drawing;
 mod feed;
 mod gpu;
+mod gpus;
 mod intake;
 mod kernel;
 mod layout;
@@ -34,7 +35,7 @@ mod update;
 use std::{fmt, str::FromStr};
 
 pub use gpu::Versions;
-pub use nccl::Gpus;
+pub use gpus::Gpus;
 pub use survey::{Found, Survey, available, count, survey};
 pub use unavailable::Unavailable;
 

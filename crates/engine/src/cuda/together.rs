@@ -7,8 +7,9 @@ use super::{
     blueprint::Blueprint,
     command::Exchange,
     gpu::driver,
+    gpus::Gpus,
     memory,
-    nccl::{self, Gpus, Number},
+    nccl::{self, Number},
     queue::Queue,
 };
 use crate::{

@@ -7,6 +7,10 @@ use crate::run::{RunFolder, names};
 use cleanest_core::noise::Transition;
 use std::path::Path;
 
+/// How wide a matrix is drawn at least, and each of its classes.
+const WIDTH: f64 = 130.0;
+const CLASS_WIDTH: f64 = 3.0;
+
 /// A row for each noise and a column for each method, the true matrix first; all methods that estimate one where none are named.
 pub fn transitions(title: &str, runs: &Path, seed: u64, methods: Option<&[String]>) -> Result<Sheet, Error> {
     let trials = gather(&[runs.to_owned()])?.trials;
@@ -33,7 +37,7 @@ pub fn transitions(title: &str, runs: &Path, seed: u64, methods: Option<&[String
     // A method that was not run yet leaves no gap.
     columns.retain(|column| trials.iter().any(|trial| &trial.row == column));
     noises.sort_by_key(|trial| crate::report::table::noise_place(&trial.noise));
-    let mut rows = Vec::new();
+    let (mut rows, mut width) = (Vec::new(), WIDTH);
     for first in noises {
         let estimate = |method: &String| {
             let trial = trials.iter().find(|trial| trial.noise == first.noise && &trial.row == method);
@@ -41,10 +45,12 @@ pub fn transitions(title: &str, runs: &Path, seed: u64, methods: Option<&[String
         };
         let mut cells = vec![map(&first.path, names::TRUTH)?];
         cells.extend(columns.iter().map(estimate).collect::<Result<Vec<_>, _>>()?);
+        let classes = Transition::read(&RunFolder::open(&first.path)?.file(names::TRANSITION))?.classes();
+        width = width.max(CLASS_WIDTH * classes as f64);
         rows.push((first.noise.clone(), cells));
     }
     let columns = std::iter::once("true".to_owned()).chain(columns).collect();
-    Ok(Sheet { title: title.to_owned(), columns, rows, width: 130.0 })
+    Ok(Sheet { title: title.to_owned(), columns, rows, width })
 }
 
 /// The heat map of one matrix of a run, if the run has it.
