@@ -2,8 +2,9 @@
 
 use crate::guarded::guarded;
 use crate::{Error, Limits};
-use fast_image_resize::images::{Image, ImageRef};
-use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
+use fast_image_resize::images::{TypedImage, TypedImageRef};
+use fast_image_resize::pixels::{InnerPixel, U8, U8x3};
+use fast_image_resize::{FilterType, PixelTrait, ResizeAlg, ResizeOptions, Resizer};
 use image::{ColorType, DynamicImage, ImageDecoder, ImageReader, metadata::Orientation};
 use std::io::Cursor;
 use std::path::Path;
@@ -50,8 +51,7 @@ impl Decoder {
         let failed = |what: String| Error::Image { path: path.into(), what };
         let upright = decoder.orientation().unwrap_or(Orientation::NoTransforms) == Orientation::NoTransforms;
         let size = decoder.dimensions();
-        let (wanted, kind) =
-            if channels == 1 { (ColorType::L8, PixelType::U8) } else { (ColorType::Rgb8, PixelType::U8x3) };
+        let wanted = if channels == 1 { ColorType::L8 } else { ColorType::Rgb8 };
         // Most images are what is wanted but for their size: they are decoded in place, or where they are resized from.
         if upright && decoder.color_type() == wanted {
             if size == (width as u32, height as u32) {
@@ -62,32 +62,47 @@ impl Decoder {
             raw.resize(decoder.total_bytes() as usize, 0);
             let read =
                 guarded(|| decoder.read_image(&mut raw).map_err(|error| error.to_string())).map_err(failed);
-            let outcome = read.and_then(|()| self.fit(path, (&raw, size, kind), [height, width], pixels));
+            let outcome = read.and_then(|()| self.fit(path, (&raw, size), [height, width, channels], pixels));
             self.scratch = raw;
             return outcome;
         }
         let image = decode(path, decoder)?;
         let raw = if channels == 1 { image.to_luma8().into_raw() } else { image.to_rgb8().into_raw() };
-        self.fit(path, (&raw, (image.width(), image.height()), kind), [height, width], pixels)
+        self.fit(path, (&raw, (image.width(), image.height())), [height, width, channels], pixels)
     }
 
     /// Brings an image to its size.
     fn fit(
         &mut self,
         path: &Path,
-        (raw, size, kind): (&[u8], (u32, u32), PixelType),
-        [height, width]: [usize; 2],
+        (raw, size): (&[u8], (u32, u32)),
+        [height, width, channels]: [usize; 3],
         pixels: &mut [u8],
     ) -> Result<(), Error> {
-        let failed = |what: String| Error::Image { path: path.into(), what };
-        if size == (width as u32, height as u32) {
+        let to = (width as u32, height as u32);
+        if size == to {
             pixels.copy_from_slice(raw);
             return Ok(());
         }
-        let from = ImageRef::new(size.0, size.1, raw, kind).map_err(|error| failed(error.to_string()))?;
-        let mut to = Image::from_slice_u8(width as u32, height as u32, pixels, kind)
-            .map_err(|error| failed(error.to_string()))?;
-        self.resizer.resize(&from, &mut to, Some(&self.options)).map_err(|error| failed(error.to_string()))
+        // Each kind of pixel is a program of its own: a quarter of a megabyte, and many seconds of compiling.
+        let resized = match channels {
+            1 => self.resize::<U8>((raw, size), (pixels, to)),
+            _ => self.resize::<U8x3>((raw, size), (pixels, to)),
+        };
+        resized.map_err(|what| Error::Image { path: path.into(), what })
+    }
+
+    /// The same for one kind of pixels.
+    fn resize<P: PixelTrait + InnerPixel>(
+        &mut self,
+        (from, size): (&[u8], (u32, u32)),
+        (to, wanted): (&mut [u8], (u32, u32)),
+    ) -> Result<(), String> {
+        let from =
+            TypedImageRef::<P>::from_buffer(size.0, size.1, from).map_err(|error| error.to_string())?;
+        let mut to =
+            TypedImage::<P>::from_buffer(wanted.0, wanted.1, to).map_err(|error| error.to_string())?;
+        self.resizer.resize_typed(&from, &mut to, &self.options).map_err(|error| error.to_string())
     }
 }
 
