@@ -50,8 +50,12 @@
     next.focus({ preventScroll: true });
   });
   form.addEventListener("submit", (event) => event.preventDefault());
-  // A form is reset after its listeners were told.
-  form.addEventListener("reset", () => setTimeout(start));
+  form.querySelector("button[type=reset]").addEventListener("click", (event) => {
+    // A form that is reset by itself tells its listeners before it has done so.
+    event.preventDefault();
+    form.reset();
+    start();
+  });
   for (const link of document.querySelectorAll("a.show")) {
     link.addEventListener("click", () => {
       clear.checked = false;

@@ -4,6 +4,7 @@ mod checkpoint;
 mod first_stage;
 mod folds;
 mod kept;
+mod learner;
 mod memory;
 mod metrics;
 mod observer;

@@ -2,12 +2,12 @@
 
 use super::checkpoint::{Checkpoint, Position};
 use super::first_stage::{FirstStage, Shared};
-use super::kept::{input, keep};
+use super::kept::input;
+use super::learner::Learner;
 use super::memory::Memory;
 use super::metrics::{Line, Metrics};
 use super::observer::{Observer, Progress};
 use super::outcome::{Outcome, refuse_not_finite, shortened};
-use super::passes::{Architect, Pass};
 use super::share::Share;
 use super::stop::Stop;
 use crate::Error;
@@ -17,9 +17,9 @@ use cleanest_core::estimate::Posteriors;
 use cleanest_core::methods::{Alone, Batch, Choice, Method, Task};
 use cleanest_core::noise::Transition;
 use cleanest_core::{Matrix, stats};
-use cleanest_data::{Augment, BatchSettings, Batches, Course, Standardization};
+use cleanest_data::{Augment, BatchSettings, Batches, Course};
 use cleanest_engine::peers::Group;
-use cleanest_engine::{Device, Kept, Mode, Network, Schedule};
+use cleanest_engine::{Mode, Schedule};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -53,18 +53,14 @@ struct Trainer<'a> {
     evaluations: u64,
     every: (u64, Duration),
     seed: u64,
-    architect: Architect,
     method: Box<dyn Method>,
-    network: Box<dyn Network>,
-    /// Training and test set where the network keeps them.
-    kept: (Option<Kept>, Option<Kept>),
+    learner: Learner<'a>,
     metrics: Metrics,
     memory: Memory,
     position: Position,
     saved: Instant,
     /// What this worker has of each batch, and what it knows of the rest.
     portion: Share,
-    sync_batch_norm: bool,
     /// How the pass between two stages varies images.
     anchors: Augment,
     first_stage_taken: bool,
@@ -81,8 +77,6 @@ impl<'a> Trainer<'a> {
         let steps = config.steps.unwrap_or(1);
         let choice = config.choice()?;
         let mut method = choice.build(&Task { classes, steps, seed: config.seed })?;
-        let peers = run.peers();
-        let architect = Architect::new(config, data.train.shape(), classes)?.of_workers(peers.size());
         let found = Checkpoint::of_first(run, |sentence| observer.note(sentence))?;
         let two = method.stages() > 1 && found.is_none();
         let taken = data.first_stage.as_ref().filter(|_| two).and_then(Shared::get);
@@ -95,25 +89,18 @@ impl<'a> Trainer<'a> {
             position.stage = 1;
         }
         let seed = stage_seed(config.seed, position.stage);
-        let mut network = match found {
-            Some(_) => architect.network(seed)?,
-            None => {
-                architect.begin_together(seed, peers.as_ref(), &mut |sentence| observer.note(sentence))?
-            }
-        };
+        let learner = Learner::new(run, config, data, (seed, found.as_ref()), observer)?;
         let mut memory = Memory::new(data.train.len(), classes);
         if let Some(found) = found {
             method.restore(&found.method)?;
-            network.load(&found.network)?;
-            network.load_optimizer_state(&found.optimizer)?;
             memory.restore(found.memory);
         }
-        let mut trainer = Self {
+        Ok(Self {
             run,
             data,
             choice,
             steps,
-            batches: batches(config, data, peers.as_ref()),
+            batches: batches(config, &learner, run.peers().as_ref()),
             schedule: config.schedule()?,
             evaluations: config.evaluations,
             every: (
@@ -121,45 +108,16 @@ impl<'a> Trainer<'a> {
                 Duration::from_secs_f64(60.0 * config.checkpoint_minutes.max(0.0)),
             ),
             seed: config.seed,
-            architect,
             method,
-            network,
-            kept: (None, None),
+            learner,
             metrics,
             memory,
             position,
             saved: Instant::now(),
-            portion: Share::new(Arc::clone(peers)),
-            sync_batch_norm: config.sync_batch_norm,
+            portion: Share::new(Arc::clone(run.peers())),
             anchors: config.augment.filter(|_| config.augment_anchors).unwrap_or_default(),
             first_stage_taken: taken.is_some(),
-        };
-        trainer.join(&mut |sentence| observer.remark(sentence))?;
-        trainer.keep_sets()?;
-        Ok(trainer)
-    }
-
-    /// Lets the network train with those of the other workers.
-    fn join(&mut self, note: &mut dyn FnMut(&str)) -> Result<(), Error> {
-        let peers = self.run.peers();
-        if peers.size() > 1 || peers.gpus().is_some() {
-            let remark = self.network.join(Arc::clone(peers), self.sync_batch_norm)?;
-            remark.iter().for_each(|sentence| note(sentence));
-        }
-        Ok(())
-    }
-
-    /// Lets a GPU keep the data, where it has room for them.
-    fn keep_sets(&mut self) -> Result<(), Error> {
-        if let Device::Cuda(_) = self.architect.device() {
-            let (network, standardization) = (self.network.as_mut(), &self.batches.standardization);
-            self.kept.0 = keep(network, &self.data.train, standardization)?;
-            self.kept.1 = match &self.data.test {
-                Some(test) => keep(network, test, standardization)?,
-                None => None,
-            };
-        }
-        Ok(())
+        })
     }
 
     /// Steps made over all stages.
@@ -171,7 +129,7 @@ impl<'a> Trainer<'a> {
     fn stage(&mut self, stop: &Stop, observer: &mut dyn Observer) -> Result<(), Error> {
         let course = Course::Training { seed: self.seed, first_step: self.total() };
         let settings = BatchSettings { course, ..self.batches.clone() };
-        let batches = match self.kept.0 {
+        let batches = match self.learner.kept.0 {
             Some(_) => Batches::by_rows(&self.data.train, settings)?,
             None => Batches::new(&self.data.train, settings)?,
         };
@@ -179,9 +137,9 @@ impl<'a> Trainer<'a> {
         let left = self.steps - self.position.step;
         for examples in batches.take(left as usize) {
             let rate = self.schedule.rate(self.position.step);
-            let input = input(self.kept.0, &examples, self.batches.augment, &mut crops);
-            self.network.part(Share::of(&examples));
-            let found = self.network.forward(&input, Mode::Train)?;
+            let input = input(self.learner.kept.0, &examples, self.batches.augment, &mut crops);
+            self.learner.network.part(Share::of(&examples));
+            let found = self.learner.network.forward(&input, Mode::Train)?;
             self.portion.whole(found, &examples, stop.signal(), &mut logits);
             let batch =
                 Batch { logits: &logits, labels: &examples.labels, seed: self.seed, step: self.total() };
@@ -190,8 +148,8 @@ impl<'a> Trainer<'a> {
                 let rows = shortened(&examples.rows);
                 return Err(Error::NotFinite { loss, step: self.total(), rate, rows });
             }
-            self.network.backward(self.portion.own(&gradient, &examples))?;
-            self.network.step(rate)?;
+            self.learner.network.backward(self.portion.own(&gradient, &examples))?;
+            self.learner.network.step(rate)?;
             self.method.update(&batch, &Alone);
             self.remember(&examples.rows, &batch);
             self.position.step += 1;
@@ -255,21 +213,13 @@ impl<'a> Trainer<'a> {
 
     /// The accuracy on the test set, if there is one; the best is remembered.
     fn evaluate(&mut self) -> Result<Option<f64>, Error> {
-        let Some(test) = &self.data.test else { return Ok(None) };
-        let pass = Pass::plain((test, self.kept.1), &self.batches.standardization);
-        let probabilities = pass.together(self.run.peers().as_ref(), self.network.as_mut())?;
-        let accuracy = stats::accuracy(&probabilities, test.labels().indices());
+        let (Some(said), Some(test)) = (self.learner.tested()?, &self.data.test) else { return Ok(None) };
+        let accuracy = stats::accuracy(&said, test.labels().indices());
         self.position.accuracy = Some(accuracy);
         if self.position.best.is_none_or(|(best, _)| accuracy > best) {
             self.position.best = Some((accuracy, self.position.step));
         }
         Ok(Some(accuracy))
-    }
-
-    /// What the network says of the training set, of which each worker asks it about a part.
-    fn seen(&mut self, augment: Augment) -> Result<Matrix, Error> {
-        let pass = Pass::plain((&self.data.train, self.kept.0), &self.batches.standardization);
-        pass.varied(augment, self.seed).together(self.run.peers().as_ref(), self.network.as_mut())
     }
 
     /// Writes a checkpoint. All workers hold the same, so that one of them is enough.
@@ -281,8 +231,12 @@ impl<'a> Trainer<'a> {
         let pressed = self.portion.is_pressing();
         self.run.peers().press(false);
         self.position.metrics = self.metrics.synced_length()?;
-        let checkpoint =
-            Checkpoint::of(self.position.clone(), self.method.state(), self.network.as_ref(), &self.memory)?;
+        let checkpoint = Checkpoint::of(
+            self.position.clone(),
+            self.method.state(),
+            self.learner.network.as_ref(),
+            &self.memory,
+        )?;
         refuse_not_finite(&checkpoint.network, self.total())?;
         checkpoint.write(self.run, self.total())?;
         self.saved = Instant::now();
@@ -293,14 +247,11 @@ impl<'a> Trainer<'a> {
     /// Begins the next stage with a fresh network and what the last one says of the training set.
     fn next_stage(&mut self) -> Result<(), Error> {
         if self.position.stage + 1 < self.method.stages() {
-            let seen = self.seen(self.anchors)?;
+            let seen = self.learner.seen(self.anchors, self.seed)?;
             let labels = self.data.train.labels().indices();
             let stage = self.position.stage + 1;
             self.method.begin(stage, Some(&Posteriors::new(&seen, labels)?))?;
-            let (seed, peers) = (stage_seed(self.seed, stage), self.run.peers().as_ref());
-            self.network = self.architect.begin_together(seed, peers, &mut |_| {})?;
-            self.join(&mut |_| {})?;
-            self.keep_sets()?;
+            self.learner.renew(stage_seed(self.seed, stage))?;
             self.position = Position { stage, step: 0, ..Position::default() };
             self.share(seen)?;
             return self.save();
@@ -319,13 +270,14 @@ impl<'a> Trainer<'a> {
 
     /// What the trained network and the method say in the end.
     fn outcome(mut self) -> Result<Outcome, Error> {
-        let model = self.network.parameters()?;
+        let model = self.learner.network.parameters()?;
         refuse_not_finite(&model, self.total())?;
-        let probabilities = self.seen(Augment::default())?;
+        let probabilities = self.learner.seen(Augment::default(), self.seed)?;
         if self.method.stages() == 1 && self.data.first_stage.is_some() {
             // What another run takes its anchors from is seen as that run would have seen it.
             let same = self.anchors == Augment::default();
-            let seen = if same { probabilities.clone() } else { self.seen(self.anchors)? };
+            let seen =
+                if same { probabilities.clone() } else { self.learner.seen(self.anchors, self.seed)? };
             self.share(seen)?;
         }
         let learnt = self.method.transition().filter(|_| !self.choice.counts_at_the_end());
@@ -336,13 +288,12 @@ impl<'a> Trainer<'a> {
 }
 
 /// What the batches of a worker are made of.
-fn batches(config: &Config, data: &Prepared, peers: &dyn Group) -> BatchSettings {
-    let standardization = config.standardization.clone();
+fn batches(config: &Config, learner: &Learner<'_>, peers: &dyn Group) -> BatchSettings {
     BatchSettings {
         size: config.batch.unwrap_or(1),
         course: Course::Training { seed: config.seed, first_step: 0 },
         augment: config.augment.unwrap_or_default(),
-        standardization: standardization.unwrap_or_else(|| Standardization::of(&data.train)),
+        standardization: learner.standardization.clone(),
         worker: (peers.rank(), peers.size()),
     }
 }
