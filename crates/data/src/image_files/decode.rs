@@ -84,7 +84,7 @@ impl Decoder {
             pixels.copy_from_slice(raw);
             return Ok(());
         }
-        // Each kind of pixel is a program of its own: a quarter of a megabyte, and many seconds of compiling.
+        // Each kind of pixel is a program of its own, and long to compile: these two are all there is need of.
         let resized = match channels {
             1 => self.resize::<U8>((raw, size), (pixels, to)),
             _ => self.resize::<U8x3>((raw, size), (pixels, to)),

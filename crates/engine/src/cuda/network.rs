@@ -156,7 +156,9 @@ impl CudaNetwork {
     fn put_part(&mut self, examples: usize) -> Result<(), Error> {
         let Part { first, own, whole } =
             self.part.unwrap_or(Part { first: 0, own: examples, whole: examples });
-        let part = [first, own, whole].map(|count| count as u32);
+        // Only norms of the whole batch ask for more than the first.
+        let asked = if self.blueprint.whole_norms { [first, own, whole] } else { [first, 0, 0] };
+        let part = asked.map(|count| count as u32);
         if part != self.told {
             let place = self.blueprint.part.address(self.queue.base());
             // SAFETY: there is room for three numbers, and only the queue's own stream reads them.
