@@ -109,6 +109,11 @@ impl Error {
                 with the labels in a file, `cleanest audit {} --labels FILE`",
                 path.display()
             )),
+            Self::OtherData { path, .. } => Some(format!(
+                "put them back, or train anew; a finished run judges other labels of the same examples by \
+                `cleanest audit {} --labels FILE`",
+                path.display()
+            )),
             Self::OtherSettings { path, .. } => Some(format!(
                 "name another folder with --out, or remove `{}`, or ask for what it was made with",
                 path.display()

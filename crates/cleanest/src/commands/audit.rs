@@ -110,10 +110,10 @@ impl Audit {
         }
     }
 
-    /// A run audits the labels it was trained on; where its data are not at hand, those of a file.
+    /// A run audits the labels it was trained on, no others; where its data are not at hand, those of a file.
     fn of_run(&self, run: &RunFolder) -> anyhow::Result<()> {
         match &self.labels {
-            None => self.of_labels(run, (&run.data(&run.config()?)?).into()),
+            None => self.of_labels(run, (&run.reopened(&run.config()?)?).into()),
             Some(path) => {
                 let labels = self.read(path, run.input()?.classes)?;
                 self.of_labels(run, Judged { labels: &labels, truth: None, sources: Sources::Rows })

@@ -7,7 +7,7 @@ use cleanest_data::Dataset;
 
 impl RunFolder {
     /// Opens what its settings name as the data of the run; those that Python had in memory cannot be.
-    pub fn data(&self, config: &Config) -> Result<Prepared, Error> {
+    pub(super) fn data(&self, config: &Config) -> Result<Prepared, Error> {
         if config.data.as_os_str() == Dataset::IN_MEMORY && !config.data.exists() {
             return Err(Error::InMemory(self.path().to_owned()));
         }

@@ -13,6 +13,7 @@ mod get;
 mod inspect;
 mod methods;
 mod noise;
+mod other_data;
 mod page;
 mod paper;
 mod report;
