@@ -2,10 +2,11 @@
 
 use super::Quality;
 use super::finding::{CloserPass, Finding, FindingPass, RankPass};
-use super::passes::{Table, TallyPass};
+use super::passes::TallyPass;
 use super::record::{
     AuditRecord, ClassRecord, Confident, Estimate, Intervals, ListSize, Posterior, Provenance,
 };
+use super::table::Table;
 use crate::Error;
 use cleanest_core::Matrix;
 use cleanest_core::audit::{

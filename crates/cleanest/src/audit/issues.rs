@@ -1,6 +1,7 @@
 //! Which examples are taken for wrongly labeled, and nothing else: for programs that want a mask or a list of rows.
 
-use super::passes::{Pass, Table};
+use super::passes::Pass;
+use super::table::Table;
 use crate::Error;
 use cleanest_core::audit::{Best, Block, Joint, Pick, Probability, Prune, Thresholds};
 use cleanest_core::{Error as Problem, Matrix};

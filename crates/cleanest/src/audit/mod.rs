@@ -12,6 +12,7 @@ mod record;
 mod score;
 mod suspects;
 mod suspects_parquet;
+mod table;
 
 pub use examine::{Audit, KnownNoise, Question, Rank};
 pub use finding::{ABSTAINS_BELOW, Finding};
@@ -19,7 +20,6 @@ pub use fix::{Cleaning, Fix};
 pub use issues::{Cut, Filter, Quality, ranked};
 pub use mergeable::{Issue, Mergeable};
 pub use of_run::{Judged, audit_run, re_audit};
-pub use passes::Table;
 pub use pieces::{Floats, Integers, Pieces};
 pub use record::{
     AuditRecord, AuditScore, CalibrationRecord, ClassRecord, Confident, Estimate, Intervals, ListSize,
@@ -28,3 +28,4 @@ pub use record::{
 pub use score::Truth;
 pub use suspects::{Sources, Suspects};
 pub use suspects_parquet::read_suspects;
+pub use table::Table;

@@ -1,11 +1,11 @@
 //! The audit of a run: what its networks say of the labels they were trained on.
 
 use super::examine::{Audit, KnownNoise, Question, Rank};
-use super::passes::Table;
 use super::record::{AuditRecord, Posterior, Provenance};
 use super::record::{EXPLAINED, OVERCONFIDENT};
 use super::score::Truth;
 use super::suspects::{Sources, Suspects};
+use super::table::Table;
 use crate::Error;
 use crate::experiment::Prepared;
 use crate::run::{RunFolder, files::npy_of, names};

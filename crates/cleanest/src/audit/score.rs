@@ -1,8 +1,9 @@
 //! How an audit did, where the truth is known.
 
 use super::examine::Audit;
-use super::passes::{Pass, Table};
+use super::passes::Pass;
 use super::record::{AuditScore, CalibrationRecord, PrecisionAt};
+use super::table::Table;
 use crate::Error;
 use cleanest_core::Error as Problem;
 use cleanest_core::audit::{Block, Channel, Probability, Undo, Verdict, average_precision, precision_at};
