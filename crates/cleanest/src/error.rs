@@ -24,6 +24,8 @@ pub enum Error {
     InConfig { path: PathBuf, problem: Box<Error> },
     #[error("`{}` already holds something", .0.display())]
     Occupied(PathBuf),
+    #[error("there is no `{}`", .0.display())]
+    NoRun(PathBuf),
     #[error("`{}` is not a run folder: it has no `{missing}`", path.display())]
     NotARun { path: PathBuf, missing: &'static str },
     #[error("`{}` is complete: there is nothing to resume", .0.display())]

@@ -13,8 +13,12 @@ pub enum Warning {
     EmptyClass { class: String },
     #[error("{count} rows with a missing value were left out")]
     Dropped { count: usize },
-    #[error("{count} values are missing and stand at the mean of their column")]
+    #[error("missing values stand at the mean of their column ({count} in all)")]
     Filled { count: usize },
+    #[error(
+        "column `{column}` holds what it did not in the training set, such as `{example}` ({count} in all)"
+    )]
+    Unseen { column: String, count: usize, example: String },
     #[error("column {number} has no name and was left out")]
     Unnamed { number: usize },
     #[error("{count} images could not be read and were left out")]

@@ -23,9 +23,9 @@ pub(crate) fn raised(error: impl Into<cleanest::Error>) -> PyErr {
         | cleanest::Error::Data(Data::Read { source, .. } | Data::Write { source, .. })
         | cleanest::Error::Read { source, .. }
         | cleanest::Error::Write { source, .. } => of_kind(source.kind(), text),
-        cleanest::Error::Data(Data::NotFound { .. }) | cleanest::Error::NotARun { .. } => {
-            PyFileNotFoundError::new_err(text)
-        }
+        cleanest::Error::Data(Data::NotFound { .. })
+        | cleanest::Error::NotARun { .. }
+        | cleanest::Error::NoRun(_) => PyFileNotFoundError::new_err(text),
         cleanest::Error::Occupied(_) => PyFileExistsError::new_err(text),
         cleanest::Error::Interrupted { .. } => PyKeyboardInterrupt::new_err(text),
         cleanest::Error::NotFinite { .. } | cleanest::Error::NotFiniteParameter { .. } => {

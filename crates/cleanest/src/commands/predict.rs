@@ -27,6 +27,7 @@ impl Predict {
         let (mut config, input, model) = (run.config()?, run.input()?, run.model()?);
         config.device.clone_from(&self.device);
         let set = open(&self.input, &input.read)?;
+        set.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
         let expected = match input.shape[..] {
             [height, width, channels] => Shape::Image { height, width, channels },
             _ => Shape::Row(input.shape.iter().product()),

@@ -72,6 +72,12 @@ impl RunFolder {
         for warning in data.train.warnings() {
             observer.note(&format!("warning: {warning}"));
         }
+        for warning in data.test.iter().flat_map(|test| test.warnings()) {
+            // A test set cut from the training set has what that one has.
+            if !data.train.warnings().contains(warning) {
+                observer.note(&format!("warning: in the test set, {warning}"));
+            }
+        }
         let mut config = config.resolved(&data.train)?;
         let (device, why) = placing.wait()?;
         config.device = device.to_string();

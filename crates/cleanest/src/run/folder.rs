@@ -55,7 +55,7 @@ impl RunFolder {
     /// The same for a run that several workers train.
     pub fn open_with(path: &Path, peers: Arc<dyn Group>) -> Result<Self, Error> {
         if peers.is_first() && !path.join(names::CONFIG).is_file() {
-            return Err(Error::NotARun { path: path.to_owned(), missing: names::CONFIG });
+            return Err(not_a_run(path, names::CONFIG));
         }
         Ok(Self { path: path.to_owned(), peers })
     }
@@ -66,7 +66,7 @@ impl RunFolder {
         match (holds(names::AUDIT), holds(names::CONFIG)) {
             (true, _) => Ok(Self { path: path.to_owned(), peers: Arc::new(Alone) }),
             (false, true) => Err(Error::NotAudited(path.to_owned())),
-            (false, false) => Err(Error::NotARun { path: path.to_owned(), missing: names::AUDIT }),
+            (false, false) => Err(not_a_run(path, names::AUDIT)),
         }
     }
 
@@ -210,4 +210,10 @@ impl RunFolder {
             Err(Error::Incomplete { path: self.path.clone(), missing: name })
         }
     }
+}
+
+/// What is wrong with a folder that lacks what every run has.
+fn not_a_run(path: &Path, missing: &'static str) -> Error {
+    let path = path.to_owned();
+    if path.exists() { Error::NotARun { path, missing } } else { Error::NoRun(path) }
 }

@@ -327,7 +327,7 @@ fn one_of_both_ways_has_to_be_named() {
     typed("audit").assert().code(2);
     typed("audit r --probabilities p.npy").assert().code(2);
     typed("audit nowhere").assert().code(2).stderr_eq(str![[r#"
-error: `nowhere` is not a run folder: it has no `config.toml`
+error: there is no `nowhere`
 
 "#]]);
 }

@@ -169,9 +169,12 @@ fn what_cannot_be_shown_is_refused_with_the_cure() {
         said("report old"),
         "error: `old` was not audited: it has no `audit.json`\nhint: audit it with `cleanest audit old`\n"
     );
-    assert_eq!(said("report nothing"), "error: `nothing` is not a run folder: it has no `audit.json`\n");
+    assert_eq!(said("report nothing"), "error: there is no `nothing`\n");
     assert!(said("plot old --out figures").starts_with("error: `old` is not complete"));
-    assert!(said("plot nothing --out figures").contains("is not a run folder"));
+    assert_eq!(said("plot nothing --out figures"), "error: there is no `nothing`\n");
+    std::fs::create_dir(folder.path().join("empty")).unwrap();
+    assert_eq!(said("report empty"), "error: `empty` is not a run folder: it has no `audit.json`\n");
+    assert_eq!(said("audit empty"), "error: `empty` is not a run folder: it has no `config.toml`\n");
     assert!(said("plot old").contains("--out <DIR>"));
     std::fs::write(folder.path().join("old/audit.json"), "{").unwrap();
     assert!(said("report old").starts_with("error: `old/audit.json`: EOF while parsing"));
@@ -257,7 +260,10 @@ fn rows_are_shown_with_what_is_usual_as_long_as_they_are_there() {
         "the same bytes"
     );
     assert!(page.contains("<bdi>wing_length</bdi>") && page.contains("usual for <bdi>ant</bdi>"));
-    assert!(page.contains("<em>missing</em>") && page.contains("84 values are missing"));
+    assert!(
+        page.contains("<em>missing</em>")
+            && page.contains("missing values stand at the mean of their column (84 in all)")
+    );
     let (_, cards) = page.split_once("<ol class=\"gallery\">").unwrap();
     assert!(cards.find("wing_length") < cards.find("legs"), "what tells the two apart comes first");
 

@@ -100,14 +100,15 @@ impl Assembly {
         if self.filled > 0 {
             warnings.push(Warning::Filled { count: self.filled });
         }
-        let (features, width, values) = self.encode(options);
+        let Encoded { features, width, values, unseen } = self.encode(options);
+        warnings.extend(unseen);
         let examples = Examples::rows(width, Floats::Owned(values));
         let set = Dataset::new(format, examples, labels).with_origin(origin);
         Ok(set.with_features(features).with_warnings(warnings))
     }
 
     /// The features in the order of their columns, or of the training set, and the rows they make.
-    fn encode(mut self, options: &Options) -> (Vec<Feature>, usize, Vec<f32>) {
+    fn encode(mut self, options: &Options) -> Encoded {
         let rows = self.rows();
         let columns: Vec<Codes> =
             std::mem::take(&mut self.categories).into_iter().map(Codes::sorted).collect();
@@ -116,9 +117,9 @@ impl Assembly {
         });
         let width = features.iter().map(Feature::width).sum();
         if columns.is_empty() {
-            return (features, width, self.numbers);
+            return Encoded { features, width, values: self.numbers, unseen: Vec::new() };
         }
-        let mut values = vec![0.0; rows * width];
+        let (mut values, mut unseen) = (vec![0.0; rows * width], Vec::new());
         let (mut place, mut number, mut category) = (0, 0, 0);
         for feature in &features {
             match feature {
@@ -126,15 +127,29 @@ impl Assembly {
                     copy_number(&self.numbers, (number, self.schema.numbers), &mut values, (place, width));
                     number += 1;
                 }
-                Feature::Category { values: texts, .. } => {
-                    one_hot(&columns[category], texts, &mut values, (place, width));
+                Feature::Category { values: texts, name } => {
+                    let (count, example) = one_hot(&columns[category], texts, &mut values, (place, width));
+                    unseen.extend(example.map(|example| Warning::Unseen {
+                        column: name.clone(),
+                        count,
+                        example,
+                    }));
                     category += 1;
                 }
             }
             place += feature.width();
         }
-        (features, width, values)
+        Encoded { features, width, values, unseen }
     }
+}
+
+/// Rows as a network sees them.
+struct Encoded {
+    features: Vec<Feature>,
+    width: usize,
+    values: Vec<f32>,
+    /// Texts that the features do not have.
+    unseen: Vec<Warning>,
 }
 
 /// Copies one column from rows of one width into rows of another.
@@ -146,15 +161,25 @@ fn copy_number(from: &[f32], (column, step): (usize, usize), to: &mut [f32], (pl
 }
 
 /// Sets the number of each row's text to 1, and all of them to NaN where the text is missing. A text that the
-/// training set did not have leaves them all at 0.
-fn one_hot(column: &Codes, texts: &[String], to: &mut [f32], (place, width): (usize, usize)) {
+/// training set did not have leaves them all at 0: how many those are, and one of them.
+fn one_hot(
+    column: &Codes,
+    texts: &[String],
+    to: &mut [f32],
+    (place, width): (usize, usize),
+) -> (usize, Option<String>) {
     let known: Vec<Option<usize>> =
         column.values.iter().map(|text| texts.iter().position(|known| known == text)).collect();
+    let (mut unseen, mut example) = (0, None);
     for (row, &code) in to.chunks_exact_mut(width).zip(&column.rows) {
         if code == MISSING {
             row[place..place + texts.len()].fill(f32::NAN);
         } else if let Some(at) = known[code as usize] {
             row[place + at] = 1.0;
+        } else {
+            unseen += 1;
+            example.get_or_insert(code);
         }
     }
+    (unseen, example.map(|code| column.values[code as usize].clone()))
 }

@@ -51,6 +51,9 @@ fn a_test_table_has_the_features_of_the_training_table() {
     let test = train.open_like(&path, Part::Test, &Options::default()).unwrap();
     assert_eq!(values(&test), [5.0, 0.0, 0.0, 6.0, 0.0, 1.0]);
     assert_eq!(test.labels().indices(), [1, 0]);
+    let unseen: Vec<String> = test.warnings().iter().map(ToString::to_string).collect();
+    let expected = "column `color` holds what it did not in the training set, such as `green` (1 in all)";
+    assert!(unseen.iter().any(|warning| warning == expected), "{unseen:?}");
     let (_kept, path) = file("u.csv", b"label,a\nx,5\n");
     let error = train.open_like(&path, Part::Test, &Options::default()).unwrap_err();
     assert!(error.to_string().ends_with("has no column `color`; it has `label`, `a`"), "{error}");
