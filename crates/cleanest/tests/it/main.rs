@@ -18,6 +18,7 @@ mod page;
 mod paper;
 mod report;
 mod resume;
+mod small_images;
 mod sweep;
 mod table;
 mod workers;
