@@ -8,6 +8,7 @@ use crate::experiment::{Config, InputSpec, Keep, Prepared};
 use crate::report;
 use crate::train::{Architect, Observer, Outcome, Placing, Stop, cross_fit, place, train};
 use cleanest_core::methods::Task;
+use cleanest_data::Dataset;
 use cleanest_engine::Device;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -72,7 +73,7 @@ impl RunFolder {
         for warning in data.train.warnings() {
             observer.note(&format!("warning: {warning}"));
         }
-        for warning in data.test.iter().flat_map(|test| test.warnings()) {
+        for warning in data.test.iter().flat_map(Dataset::warnings) {
             // A test set cut from the training set has what that one has.
             if !data.train.warnings().contains(warning) {
                 observer.note(&format!("warning: in the test set, {warning}"));
