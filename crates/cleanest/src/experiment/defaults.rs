@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 /// A set with fewer examples than this is small.
 const SMALL: usize = 20_000;
 
-/// Networks that judge what they were not trained on, where they cost seconds.
+/// Networks that judge what they were not trained on, where they are small.
 const FOLDS: usize = 5;
 
 /// Images with a longer side than this are too large for the network of small sets.
