@@ -3,6 +3,7 @@
 use cleanest::run::{Predictions, RunFolder};
 use cleanest::train::{Architect, predict};
 use cleanest_data::{Dataset, Labeling, Options, Part, Shape, formats};
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Classify examples with the network of a finished run.
@@ -10,11 +11,11 @@ use std::path::PathBuf;
 pub(crate) struct Predict {
     /// The run folder
     run: PathBuf,
-    /// A file or a folder of examples like those the run was trained on
+    /// A file or a folder of examples, or one image, like those the run was trained on
     input: PathBuf,
-    /// Where the predictions go: .npy (probabilities), .csv or .parquet
+    /// Where the predictions go: .npy (probabilities), .csv or .parquet; without it, they are printed as CSV
     #[arg(long, value_name = "FILE")]
-    out: PathBuf,
+    out: Option<PathBuf>,
     /// Where to compute: auto, cpu or cuda:N
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     device: String,
@@ -40,8 +41,9 @@ impl Predict {
         network.load(&model)?;
         let probabilities = predict(network.as_mut(), &set, &input.standardization)?;
         let predictions = Predictions { set: &set, classes: &input.classes, probabilities: &probabilities };
-        predictions.write(&self.out)?;
-        eprintln!("{} predictions in {}", set.len(), self.out.display());
+        let Some(out) = self.out else { return Ok(std::io::stdout().lock().write_all(&predictions.csv())?) };
+        predictions.write(&out)?;
+        eprintln!("{} predictions in {}", set.len(), out.display());
         Ok(())
     }
 }

@@ -54,7 +54,9 @@ impl Predictions<'_> {
         (0..row.len()).fold(0, |best, class| if row[class] > row[best] { class } else { best })
     }
 
-    fn csv(&self) -> Vec<u8> {
+    /// Source, class, probability, and those of all classes, as text.
+    #[must_use]
+    pub fn csv(&self) -> Vec<u8> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         let names = self.classes.iter().map(|name| format!("p({name})"));
         let header = ["source", "class", "probability"].map(str::to_owned).into_iter().chain(names);

@@ -1,4 +1,4 @@
-//! `fit`, `demo` and `predict` as a user types them.
+//! `fit` and `demo` as a user types them.
 
 use crate::{cleanest, typed};
 use cleanest::run::RunFolder;
@@ -95,55 +95,6 @@ fn the_defaults_keep_their_promises_under_symmetric_noise() {
 #[test]
 fn the_defaults_keep_their_promises_where_no_label_is_wrong() {
     the_defaults_promise("clean", 0.95, 0.05);
-}
-
-#[test]
-fn a_table_is_fitted_and_new_rows_are_classified() {
-    let folder = tempfile::tempdir().unwrap();
-    let rows = |from: usize, to: usize, label: bool| {
-        let row = |at: usize| {
-            let (species, x) = if at.is_multiple_of(2) { ("ant", 0.0) } else { ("bee", 4.0) };
-            let wobble = ((at * 37) % 100) as f64 / 50.0 - 1.0;
-            let end = if label { format!(",{species}") } else { String::new() };
-            format!("{},{}{end}\n", x + wobble, wobble)
-        };
-        let head = if label { "x,y,species\n" } else { "x,y\n" };
-        head.to_owned() + &(from..to).map(row).collect::<String>()
-    };
-    std::fs::write(folder.path().join("train.csv"), rows(0, 400, true)).unwrap();
-    std::fs::write(folder.path().join("new.csv"), rows(400, 420, false)).unwrap();
-    typed("fit train.csv --label species --steps 200 --quiet --out run")
-        .current_dir(folder.path())
-        .assert()
-        .success();
-    typed("predict run new.csv --out new-classes.csv").current_dir(folder.path()).assert().success();
-    let text = std::fs::read_to_string(folder.path().join("new-classes.csv")).unwrap();
-    assert_eq!(text.lines().next(), Some("source,class,probability,p(ant),p(bee)"));
-    for (row, line) in text.lines().skip(1).enumerate() {
-        let class = line.split(',').nth(1).unwrap();
-        assert_eq!(class, ["ant", "bee"][row % 2], "row {row}");
-    }
-    assert_eq!(text.lines().count(), 21);
-    typed("predict run new.csv --out p.npy").current_dir(folder.path()).assert().success();
-    typed("predict run new.csv --out p.parquet").current_dir(folder.path()).assert().success();
-    let refused = said(typed("predict run new.csv --out p.txt").current_dir(folder.path()), 2);
-    assert!(refused.contains("its name ends in none of .npy, .csv, .parquet"), "{refused}");
-}
-
-#[test]
-fn what_is_odd_about_new_rows_is_said() {
-    let folder = tempfile::tempdir().unwrap();
-    let rows: String = (0..200).map(|at| format!("{},{}\n", ["red", "blue"][at % 2], at % 2)).collect();
-    std::fs::write(folder.path().join("train.csv"), format!("color,x,label\n{}", rows.replace(',', ",0.5,")))
-        .unwrap();
-    std::fs::write(folder.path().join("new.csv"), "color,x\nred,1\ngreen,1\nviolet,\n").unwrap();
-    let words = "fit train.csv --steps 20 --missing mean --test train.csv --quiet --out run";
-    typed(words).current_dir(folder.path()).assert().success();
-    let odd = said(typed("predict run new.csv --out p.csv").current_dir(folder.path()), 0);
-    let expected = "warning: missing values stand at the mean of their column (1 in all)\n\
-        warning: column `color` holds what it did not in the training set, such as `green` (2 in all)\n\
-        3 predictions in p.csv\n";
-    assert_eq!(odd, expected);
 }
 
 #[test]

@@ -16,6 +16,7 @@ mod noise;
 mod other_data;
 mod page;
 mod paper;
+mod predict;
 mod report;
 mod resume;
 mod small_images;

@@ -1,9 +1,9 @@
 //! Folders of images: a sub-folder for each class, or a list that says which image is what.
 //!
-//! A folder with `train` and `test` (or `val`) in it is a set in two parts.
+//! A folder with `train` and `test` (or `val`) in it is a set in two parts. One image is a set without labels.
 
 use super::Format;
-use crate::image_files::{self, Listing, image_in, inside};
+use crate::image_files::{self, Listing, image_in, inside, is_image};
 use crate::labels::{Labels, Raw, read_beside};
 use crate::table::{self, Codes, Request};
 use crate::{Dataset, Error, Labeling, Options, Part, Warning};
@@ -16,8 +16,8 @@ const TESTS: [&str; 4] = ["test", "val", "valid", "validation"];
 
 pub(super) const FORMAT: Format = Format {
     name: "image-folder",
-    about: "a folder of JPEG, PNG, WebP or BMP images: a sub-folder for each class, or a list metadata.csv|jsonl|parquet",
-    recognizes: |path| path.is_dir() && (list(path).is_some() || image_in(path)),
+    about: "JPEG, PNG, WebP, TIFF, BMP, GIF, PNM images: a folder with one for each class or a list metadata.csv|jsonl|parquet",
+    recognizes: |path| is_one(path) || path.is_dir() && (list(path).is_some() || image_in(path)),
     has_test: |path| test_folder(path).is_some(),
     self_contained: false,
     read,
@@ -25,11 +25,12 @@ pub(super) const FORMAT: Format = Format {
 
 fn read(path: &Path, part: Part, options: &Options) -> Result<Dataset, Error> {
     let folder = match (test_folder(path), part) {
+        (None, _) if is_one(path) => path.parent().unwrap_or(Path::new("")).to_path_buf(),
         (None, _) => path.to_path_buf(),
         (Some(_), Part::Train) => path.join("train"),
         (Some(test), Part::Test) => test,
     };
-    let (files, labels, mut warnings) = find(&folder, options)?;
+    let (files, labels, mut warnings) = if is_one(path) { one(path, options)? } else { find(&folder, options)? };
     if files.is_empty() {
         return Err(Error::Empty { path: folder });
     }
@@ -49,6 +50,21 @@ fn test_folder(path: &Path) -> Option<PathBuf> {
     let is_part = |folder: &Path| list(folder).is_some() || holds_folders(folder).is_some();
     let test = TESTS.iter().map(|name| path.join(name)).find(|folder| is_part(folder))?;
     is_part(&path.join("train")).then_some(test)
+}
+
+/// Whether it is an image, not a folder.
+fn is_one(path: &Path) -> bool {
+    is_image(path) && path.is_file()
+}
+
+/// A single image: there is no folder that could be its label.
+fn one(path: &Path, options: &Options) -> Result<(Vec<PathBuf>, Labels, Vec<Warning>), Error> {
+    let labels = match (options.labeling, &options.labels) {
+        (Labeling::Absent, _) => Labels::absent(options)?,
+        (_, Some(file)) => read_beside(file, 1, options)?,
+        _ => return Err(Error::Unlabeled { path: path.into() }),
+    };
+    Ok((path.file_name().map(PathBuf::from).into_iter().collect(), labels, Vec::new()))
 }
 
 fn list(folder: &Path) -> Option<PathBuf> {

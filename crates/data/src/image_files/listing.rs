@@ -4,7 +4,8 @@ use crate::{Error, Limits, Warning};
 use std::path::{Component, Path, PathBuf};
 
 /// Endings of the names of images that can be decoded.
-const EXTENSIONS: [&str; 5] = ["jpg", "jpeg", "png", "webp", "bmp"];
+const EXTENSIONS: [&str; 12] =
+    ["jpg", "jpeg", "png", "webp", "bmp", "gif", "tif", "tiff", "ppm", "pgm", "pbm", "pnm"];
 
 /// The images under a folder, in the order of their names, and what else lies there.
 #[derive(Debug, Default)]
@@ -72,7 +73,8 @@ fn names(folder: &Path) -> Result<Vec<String>, Error> {
     Ok(names)
 }
 
-fn is_image(path: &Path) -> bool {
+/// Whether it is named like an image.
+pub(crate) fn is_image(path: &Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known))
 }

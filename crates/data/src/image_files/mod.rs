@@ -4,7 +4,7 @@ mod decode;
 mod listing;
 mod shape;
 
-pub(crate) use listing::{Listing, image_in, inside};
+pub(crate) use listing::{Listing, image_in, inside, is_image};
 
 use crate::dataset::{Origin, Quarantined};
 use crate::examples::Examples;
