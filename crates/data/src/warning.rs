@@ -21,6 +21,12 @@ pub enum Warning {
     Unseen { column: String, count: usize, example: String },
     #[error("column {number} has no name and was left out")]
     Unnamed { number: usize },
+    #[error("column `{column}` counts the rows and was left out")]
+    Counts { column: String },
+    #[error(
+        "column `{column}` rises from row to row; if it numbers the rows, leave it out: `--ignore {column}`"
+    )]
+    Rises { column: String },
     #[error("{count} images could not be read and were left out")]
     Quarantined { count: usize },
     #[error("the images have {sizes} sizes, from {smallest} to {largest}, and were brought to {size}")]

@@ -6,7 +6,7 @@ use crate::features::Feature;
 use crate::labels::Raw;
 use crate::storage::Floats;
 use crate::table::codes::{Codes, MISSING};
-use crate::table::{Piece, Schema};
+use crate::table::{Piece, Schema, numbering};
 use crate::{Dataset, Error, Labeling, Labels, Limits, Options, Warning};
 use std::path::Path;
 
@@ -100,11 +100,26 @@ impl Assembly {
         if self.filled > 0 {
             warnings.push(Warning::Filled { count: self.filled });
         }
+        if options.features.is_none() {
+            let row = |at: usize| if let Origin::Rows(rows) = &origin { rows[at] } else { at as u32 };
+            let (counts, found) = numbering::find(&self.schema, &self.numbers, row);
+            self.leave_out(&counts);
+            warnings.extend(found);
+        }
         let Encoded { features, width, values, unseen } = self.encode(options);
         warnings.extend(unseen);
         let examples = Examples::rows(width, Floats::Owned(values));
         let set = Dataset::new(format, examples, labels).with_origin(origin);
         Ok(set.with_features(features).with_warnings(warnings))
+    }
+
+    /// Forgets some columns of numbers.
+    fn leave_out(&mut self, places: &[usize]) {
+        if !places.is_empty() {
+            let mut columns = (0..self.schema.numbers).cycle();
+            self.numbers.retain(|_| columns.next().is_some_and(|place| !places.contains(&place)));
+            self.schema.leave_out(places);
+        }
     }
 
     /// The features in the order of their columns, or of the training set, and the rows they make.

@@ -8,6 +8,7 @@ mod blocks;
 mod codes;
 mod fault;
 pub(crate) mod number;
+mod numbering;
 mod piece;
 mod schema;
 

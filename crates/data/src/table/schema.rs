@@ -137,6 +137,21 @@ impl Schema {
         find(path, &self.names, name)
     }
 
+    /// Takes their role from some columns of numbers, and closes the gaps.
+    pub(crate) fn leave_out(&mut self, places: &[usize]) {
+        self.numbers = 0;
+        for role in &mut self.roles {
+            match *role {
+                Role::Number(place) if places.contains(&place) => *role = Role::Ignored,
+                Role::Number(_) => {
+                    *role = Role::Number(self.numbers);
+                    self.numbers += 1;
+                }
+                _ => {}
+            }
+        }
+    }
+
     /// Name of the category column at a place.
     pub(crate) fn category_name(&self, place: usize) -> &str {
         let column = self.roles.iter().position(|&role| role == Role::Category(place));

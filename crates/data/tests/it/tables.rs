@@ -2,7 +2,8 @@
 
 use crate::fixtures::{gzip, parquet_with, write};
 use cleanest_data::{
-    Dataset, Error, Example, Feature, Missing, Options, Part, Source, Standardization, Warning,
+    Dataset, Error, Example, Feature, Labeling, Missing, Options, Part, Shape, Source, Standardization,
+    Warning,
 };
 use std::path::PathBuf;
 
@@ -223,4 +224,26 @@ fn rows_stay_in_order_and_numbers_exact_over_many_blocks() {
         assert_eq!(set.example(row as usize), Example::Row(&[expected]));
         assert_eq!(set.labels().indices()[row as usize], row % 7);
     }
+}
+
+#[test]
+fn a_column_that_counts_the_rows_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let row = |at: usize| format!("{},{},{},{}\n", at + 1, 0.5 * (at % 7) as f32, 10 * at + at % 3, at % 2);
+    let text = "id,x,serial,label\n".to_owned() + &(0..40).map(row).collect::<String>();
+    let path = write(folder.path(), "counted.csv", text.as_bytes());
+    let set = Dataset::open(&path, &Options::default()).unwrap();
+    let said = [Warning::Counts { column: "id".into() }, Warning::Rises { column: "serial".into() }];
+    assert_eq!(set.warnings(), said);
+    assert_eq!((set.shape(), set.example(5)), (Shape::Row(2), Example::Row(&[2.5, 52.0])));
+    // What new rows call so is not asked for, and not looked at.
+    let new = write(folder.path(), "new.csv", b"serial,x\n3,1.5\n");
+    let labeling = Labeling::Absent;
+    let options = Options { features: Some(set.features().to_vec()), labeling, ..Options::default() };
+    assert_eq!(Dataset::open(&new, &options).unwrap().example(0), Example::Row(&[1.5, 3.0]));
+    // A count that is all there is stays.
+    let alone: String = (0..40).map(|at| format!("{at},{}\n", at % 2)).collect();
+    let path = write(folder.path(), "alone.csv", format!("id,label\n{alone}").as_bytes());
+    let set = Dataset::open(&path, &Options::default()).unwrap();
+    assert_eq!((set.shape(), set.warnings()), (Shape::Row(1), &[Warning::Rises { column: "id".into() }][..]));
 }
