@@ -31,10 +31,10 @@ impl Error {
                 "images are numbers in 0 to 255 or in 0 to 1; reshape features to [examples, features]"
             }
             Self::Npy { problem: Problem::Objects, .. } => {
-                "save it as numbers: `np.save(path, array.astype(np.float32))`"
+                "save numbers with `np.save(path, array.astype(np.float32))`, and labels that are texts with `array.astype(str)`"
             }
             Self::Npy { problem: Problem::Element(_), .. } => {
-                "save numbers as float32 or int64, and texts as a .csv or .txt file"
+                "save numbers as float32 or int64; texts can be labels, in a file beside the examples"
             }
             Self::Memory { .. } => "ask for smaller images with `--image-size`, or raise `limits.memory`",
             Self::Expands { .. } => "if the file is to be trusted, raise `limits.decompressed`",

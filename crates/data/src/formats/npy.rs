@@ -8,7 +8,8 @@ use crate::labels::{Labels, Raw, read_beside};
 use crate::numbers::{self, Array};
 use crate::storage::{Bytes, Floats};
 use crate::{Dataset, Error, Labeling, Limits, Options, Part};
-use cleanest_core::npy::{Element, Header};
+use crate::table::Codes;
+use cleanest_core::npy::{Element, Header, HeaderOf, Kind as _, Label, Problem, Text};
 use std::path::Path;
 
 pub(super) const FORMAT: Format = Format {
@@ -72,16 +73,21 @@ pub(super) fn examples(path: &Path, header: &Header, file: Bytes, limits: &Limit
     }
 }
 
-/// The labels of a file: whole numbers in one dimension.
+/// The labels of a file: whole numbers or texts in one dimension.
 pub(crate) fn labels(path: &Path, options: &Options) -> Result<Raw, Error> {
     let mapped = mapped(path)?;
-    let header = Header::parse(&mapped).map_err(|problem| Error::Npy { path: path.into(), problem })?;
+    let header = HeaderOf::parse(&mapped).map_err(|problem| Error::Npy { path: path.into(), problem })?;
     let data = header.data(&mapped).map_err(|problem| Error::Npy { path: path.into(), problem })?;
     label_array(path, &header, data, &options.limits)
 }
 
 /// Labels in an array of one dimension, or of two where one length is 1.
-pub(super) fn label_array(path: &Path, header: &Header, data: &[u8], limits: &Limits) -> Result<Raw, Error> {
+pub(super) fn label_array(
+    path: &Path,
+    header: &HeaderOf<Label>,
+    data: &[u8],
+    limits: &Limits,
+) -> Result<Raw, Error> {
     let long = header.shape.iter().filter(|&&length| length != 1).count();
     if header.shape.is_empty() || header.shape.len() > 2 || long > 1 {
         let shape = header.shape.clone();
@@ -91,6 +97,26 @@ pub(super) fn label_array(path: &Path, header: &Header, data: &[u8], limits: &Li
     if count > limits.rows {
         return Err(Error::TooManyRows { path: path.into(), limit: limits.rows });
     }
-    let array = Array { path, header };
-    Raw::integers(array.integers(data))
+    match header.element {
+        Label::Number(element) => Raw::integers(Array { path, header: &header.of(element) }.integers(data)),
+        Label::Text(text) => texts(path, (text, header.big_endian), data),
+    }
+}
+
+fn texts(path: &Path, (text, big_endian): (Text, bool), data: &[u8]) -> Result<Raw, Error> {
+    let mut codes = Codes::default();
+    // Texts without room for a letter are all empty, and none of them is a chunk.
+    if text.size() == 0 {
+        return Err(Error::EmptyLabel { path: path.into(), row: 1 });
+    }
+    for (row, bytes) in data.chunks_exact(text.size()).enumerate() {
+        let (path, row) = (|| path.to_path_buf(), row + 1);
+        let no_text = || Error::Npy { path: path(), problem: Problem::NotText { row } };
+        let label = text.read(bytes, big_endian).ok_or_else(no_text)?;
+        if label.is_empty() {
+            return Err(Error::EmptyLabel { path: path(), row });
+        }
+        codes.push(label.as_bytes());
+    }
+    Ok(Raw::texts(codes))
 }

@@ -6,7 +6,7 @@ use crate::numbers;
 use crate::source;
 use crate::storage::Bytes;
 use crate::{Dataset, Error, Labeling, Limits, Options, Part};
-use cleanest_core::npy::Header;
+use cleanest_core::npy::{HeaderOf, Kind};
 use std::fs::File;
 use std::io::{BufReader, Read as _};
 use std::path::Path;
@@ -84,7 +84,7 @@ impl<'a> Archive<'a> {
     }
 
     /// The header of an array, and its whole file.
-    fn array(&mut self, name: &str, limits: &Limits) -> Result<(Header, Vec<u8>), Error> {
+    fn array<K: Kind>(&mut self, name: &str, limits: &Limits) -> Result<(HeaderOf<K>, Vec<u8>), Error> {
         let path = self.path;
         let npy = |problem| Error::Npy { path: path.join(name), problem };
         let mut file = self.zip.by_name(name).map_err(|error| broken(path, &error))?;
@@ -92,7 +92,7 @@ impl<'a> Archive<'a> {
         let mut bytes = Vec::new();
         // The header first, alone: nothing is reserved on the word of the archive.
         (&mut file).take(1 << 17).read_to_end(&mut bytes).map_err(damaged)?;
-        let header = Header::parse(&bytes).map_err(npy)?;
+        let header = HeaderOf::parse(&bytes).map_err(npy)?;
         let whole = header.start as u64 + header.bytes().map_err(npy)? as u64;
         if whole > limits.decompressed {
             return Err(Error::Expands { path: path.join(name), limit: limits.decompressed });

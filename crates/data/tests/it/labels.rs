@@ -1,6 +1,6 @@
 //! Labels in files of their own, and what classes become of them.
 
-use crate::fixtures::{idx_labels, npy, write};
+use crate::fixtures::{idx_labels, npy, npz, write};
 use cleanest_core::npy::Element;
 use cleanest_data::labels::read;
 use cleanest_data::{Classes, Dataset, Error, Labels, Options, Warning};
@@ -151,4 +151,56 @@ fn what_is_written_is_read_back() {
     assert_eq!(read(&path, &Options::default()).unwrap(), numbers);
     assert!(matches!(labels.write(&folder.path().join("y.doc")), Err(Error::LabelFile { .. })));
     assert!(!labels.write(&folder.path().join("no/y.csv")).unwrap_err().is_wrong_use());
+}
+
+/// An array file of texts of up to four letters, as NumPy writes it.
+fn texts(kind: &str, texts: &[&str]) -> Vec<u8> {
+    let dictionary =
+        format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({},), }}\n", texts.len());
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((dictionary.len() as u16).to_le_bytes());
+    bytes.extend(dictionary.as_bytes());
+    for text in texts {
+        let mut letters: Vec<u32> = text.chars().map(u32::from).collect();
+        letters.resize(4, 0);
+        match kind {
+            "<U4" => bytes.extend(letters.iter().flat_map(|letter| letter.to_le_bytes())),
+            ">U4" => bytes.extend(letters.iter().flat_map(|letter| letter.to_be_bytes())),
+            _ => bytes.extend(letters.iter().map(|&letter| letter as u8)),
+        }
+    }
+    bytes
+}
+
+#[test]
+fn labels_that_are_texts_come_as_arrays_too() {
+    let folder = folder();
+    for (kind, names) in
+        [("<U4", ["owl", "dög", "owl"]), (">U4", ["京", "a", "京"]), ("|S4", ["owl", "dog", "owl"])]
+    {
+        let path = write(folder.path(), "y.npy", &texts(kind, &names));
+        let labels = read(&path, &Options::default()).unwrap();
+        assert_eq!(labels.classes().names(), [names[1], names[0]], "{kind}");
+        assert_eq!(labels.indices(), [1, 0, 1], "{kind}");
+    }
+    let archive =
+        npz(&[("x.npy", npy(Element::U8, &[3, 2], &[0; 6])), ("y.npy", texts("<U4", &["b", "a", "b"]))]);
+    let path = write(folder.path(), "set.npz", &archive);
+    let set = Dataset::open(&path, &Options::default()).unwrap();
+    assert_eq!(set.labels().indices(), [1, 0, 1]);
+    assert_eq!(set.labels().classes().names(), ["a", "b"]);
+}
+
+#[test]
+fn a_label_that_is_no_text_has_its_row() {
+    let folder = folder();
+    let refused = |bytes: &[u8]| {
+        let path = write(folder.path(), "y.npy", bytes);
+        read(&path, &Options::default()).unwrap_err().to_string()
+    };
+    assert!(refused(&texts("<U4", &["a", ""])).ends_with("`, row 2: the label is empty"));
+    let mut broken = texts("|S4", &["a", "b"]);
+    let last = broken.len() - 4;
+    broken[last] = 0xff;
+    assert!(refused(&broken).ends_with("row 2 is not a text"));
 }

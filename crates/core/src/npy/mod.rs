@@ -1,66 +1,29 @@
 //! The header of NumPy's array file, read with suspicion and written plainly.
 //!
 //! A file is `\x93NUMPY`, a version, the length of a Python dictionary, the dictionary (`descr`, `fortran_order`,
-//! `shape`), then the numbers. Only plain numbers are known here: arrays of objects are pickles, which run code when
-//! they are opened, and are refused by name. Nothing is allocated on the word of a header.
+//! `shape`), then the elements. Only plain numbers are known here, and texts where they are labels: arrays of objects
+//! are pickles, which run code when they are opened, and are refused by name. Nothing is allocated on the word of a
+//! header.
+
+mod dictionary;
+mod element;
+
+pub use element::{Element, Kind, Label, Text};
+
+use dictionary::Dictionary;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 /// A longer dictionary than this describes something else than an array of numbers.
 const LONGEST_DICTIONARY: usize = 1 << 16;
 
-/// What one element of an array is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Element {
-    Bool,
-    U8,
-    U16,
-    U32,
-    U64,
-    I8,
-    I16,
-    I32,
-    I64,
-    F16,
-    F32,
-    F64,
-}
-
-/// NumPy's name of each element, without the byte order.
-const ELEMENTS: [(&str, Element, usize); 12] = [
-    ("b1", Element::Bool, 1),
-    ("u1", Element::U8, 1),
-    ("u2", Element::U16, 2),
-    ("u4", Element::U32, 4),
-    ("u8", Element::U64, 8),
-    ("i1", Element::I8, 1),
-    ("i2", Element::I16, 2),
-    ("i4", Element::I32, 4),
-    ("i8", Element::I64, 8),
-    ("f2", Element::F16, 2),
-    ("f4", Element::F32, 4),
-    ("f8", Element::F64, 8),
-];
-
-impl Element {
-    /// Bytes of one element.
-    #[must_use]
-    pub fn size(self) -> usize {
-        ELEMENTS.iter().find(|row| row.1 == self).map_or(0, |row| row.2)
-    }
-
-    /// NumPy's name of it, without the byte order.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        ELEMENTS.iter().find(|row| row.1 == self).map_or("", |row| row.0)
-    }
-}
+/// What a file of numbers says of itself.
+pub type Header = HeaderOf<Element>;
 
 /// What an array file says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Header {
+pub struct HeaderOf<K> {
     /// What one element is.
-    pub element: Element,
+    pub element: K,
     /// Whether the bytes of an element stand in the order of another kind of machine.
     pub big_endian: bool,
     /// Whether the first index runs fastest.
@@ -94,6 +57,8 @@ pub enum Problem {
     Structured,
     #[error("elements of type `{0}` are not numbers this program reads")]
     Element(String),
+    #[error("row {row} is not a text")]
+    NotText { row: usize },
     #[error("a length in the shape is negative")]
     Negative,
     #[error("the shape has more elements than a file can hold")]
@@ -102,7 +67,7 @@ pub enum Problem {
     Length { expected: usize, found: usize },
 }
 
-impl Header {
+impl<K: Kind> HeaderOf<K> {
     /// Reads the header at the start of `bytes`, which may be the whole file or its beginning.
     pub fn parse(bytes: &[u8]) -> Result<Self, Problem> {
         if !bytes.starts_with(MAGIC) {
@@ -120,7 +85,8 @@ impl Header {
         }
         let text = bytes.get(begin..begin + length).ok_or(truncated(begin + length, bytes))?;
         let dictionary = Dictionary::parse(text)?;
-        let (element, big_endian) = dictionary.element()?;
+        let descr = dictionary.descr.ok_or(Problem::Missing("descr"))?;
+        let (element, big_endian) = element::parse(&descr)?;
         let header = Self {
             element,
             big_endian,
@@ -131,19 +97,28 @@ impl Header {
         header.bytes().map(|_| header)
     }
 
-    /// How many bytes of numbers follow the header.
+    /// The same of another kind of element.
+    #[must_use]
+    pub fn of<L>(&self, element: L) -> HeaderOf<L> {
+        let Self { big_endian, fortran_order, start, .. } = *self;
+        HeaderOf { element, big_endian, fortran_order, shape: self.shape.clone(), start }
+    }
+
+    /// How many bytes of elements follow the header.
     pub fn bytes(&self) -> Result<usize, Problem> {
         let product = self.shape.iter().try_fold(self.element.size(), |product, &n| product.checked_mul(n));
         product.filter(|&bytes| isize::try_from(bytes).is_ok()).ok_or(Problem::Overflow)
     }
 
-    /// The numbers of a whole file, if they are exactly as many as the header says.
+    /// The elements of a whole file, if they are exactly as many as the header says.
     pub fn data<'a>(&self, file: &'a [u8]) -> Result<&'a [u8], Problem> {
         let data = file.get(self.start..).unwrap_or_default();
         let expected = self.bytes()?;
         if data.len() == expected { Ok(data) } else { Err(Problem::Length { expected, found: data.len() }) }
     }
+}
 
+impl Header {
     /// The bytes that stand before little-endian numbers in C order; their length is a multiple of 64.
     #[must_use]
     pub fn write(element: Element, shape: &[usize]) -> Vec<u8> {
@@ -168,132 +143,9 @@ fn truncated(expected: usize, bytes: &[u8]) -> Problem {
     Problem::Truncated { expected, found: bytes.len() }
 }
 
-/// The three entries of the header, as far as they were given.
-#[derive(Default)]
-struct Dictionary {
-    descr: Option<String>,
-    fortran_order: Option<bool>,
-    shape: Option<Vec<usize>>,
-}
-
-impl Dictionary {
-    fn parse(text: &[u8]) -> Result<Self, Problem> {
-        let mut cursor = Cursor { text, at: 0 };
-        let mut found = Self::default();
-        cursor.expect(b'{')?;
-        while !cursor.take(b'}') {
-            let key = cursor.string()?;
-            cursor.expect(b':')?;
-            match key.as_str() {
-                "descr" if cursor.peek() == Some(b'[') => return Err(Problem::Structured),
-                "descr" => found.descr = Some(cursor.string()?),
-                "fortran_order" => found.fortran_order = Some(cursor.boolean()?),
-                "shape" => found.shape = Some(cursor.tuple()?),
-                _ => return Err(cursor.wrong()),
-            }
-            if !cursor.take(b',') && cursor.peek() != Some(b'}') {
-                return Err(cursor.wrong());
-            }
-        }
-        Ok(found)
-    }
-
-    fn element(&self) -> Result<(Element, bool), Problem> {
-        let descr = self.descr.as_deref().ok_or(Problem::Missing("descr"))?;
-        let (order, name) = match descr.as_bytes().first() {
-            Some(b'<' | b'|' | b'=') => (false, &descr[1..]),
-            Some(b'>') => (true, &descr[1..]),
-            _ => (false, descr),
-        };
-        let name = if name == "?" { "b1" } else { name };
-        if name.starts_with('O') {
-            return Err(Problem::Objects);
-        }
-        let known = ELEMENTS.iter().find(|row| row.0 == name);
-        known.map(|row| (row.1, order)).ok_or_else(|| Problem::Element(descr.to_owned()))
-    }
-}
-
-/// Where the reader of the dictionary stands.
-struct Cursor<'a> {
-    text: &'a [u8],
-    at: usize,
-}
-
-impl Cursor<'_> {
-    fn peek(&mut self) -> Option<u8> {
-        while self.text.get(self.at).is_some_and(u8::is_ascii_whitespace) {
-            self.at += 1;
-        }
-        self.text.get(self.at).copied()
-    }
-
-    fn take(&mut self, byte: u8) -> bool {
-        let there = self.peek() == Some(byte);
-        self.at += usize::from(there);
-        there
-    }
-
-    fn expect(&mut self, byte: u8) -> Result<(), Problem> {
-        if self.take(byte) { Ok(()) } else { Err(self.wrong()) }
-    }
-
-    fn wrong(&self) -> Problem {
-        Problem::NotADictionary(self.at)
-    }
-
-    fn string(&mut self) -> Result<String, Problem> {
-        let quote = self.peek().filter(|byte| matches!(byte, b'\'' | b'"')).ok_or(self.wrong())?;
-        let rest = &self.text[self.at + 1..];
-        let length = rest.iter().position(|&byte| byte == quote).ok_or(self.wrong())?;
-        let inside = std::str::from_utf8(&rest[..length]).map_err(|_| self.wrong())?;
-        self.at += length + 2;
-        Ok(inside.to_owned())
-    }
-
-    fn boolean(&mut self) -> Result<bool, Problem> {
-        self.peek();
-        for (word, value) in [("True", true), ("False", false)] {
-            if self.text[self.at..].starts_with(word.as_bytes()) {
-                self.at += word.len();
-                return Ok(value);
-            }
-        }
-        Err(self.wrong())
-    }
-
-    fn tuple(&mut self) -> Result<Vec<usize>, Problem> {
-        let mut lengths = Vec::new();
-        self.expect(b'(')?;
-        while !self.take(b')') {
-            lengths.push(self.number()?);
-            if !self.take(b',') && self.peek() != Some(b')') {
-                return Err(self.wrong());
-            }
-        }
-        Ok(lengths)
-    }
-
-    fn number(&mut self) -> Result<usize, Problem> {
-        match self.peek() {
-            Some(b'-') => return Err(Problem::Negative),
-            Some(b'0'..=b'9') => {}
-            _ => return Err(self.wrong()),
-        }
-        let mut value = 0_usize;
-        while let Some(digit @ b'0'..=b'9') = self.text.get(self.at) {
-            let next = value.checked_mul(10).and_then(|tens| tens.checked_add(usize::from(digit - b'0')));
-            value = next.ok_or(Problem::Overflow)?;
-            self.at += 1;
-        }
-        // Python 2 wrote long numbers with an L.
-        self.at += usize::from(self.text.get(self.at) == Some(&b'L'));
-        Ok(value)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::element::ELEMENTS;
     use super::*;
     use proptest::prelude::*;
 
@@ -316,6 +168,17 @@ mod tests {
         assert!(header.big_endian && header.fortran_order);
         assert_eq!(header.shape, [3, 4]);
         assert_eq!(header.bytes(), Ok(48));
+    }
+
+    #[test]
+    fn labels_may_be_texts_and_nothing_else() {
+        let ends = "'fortran_order': False, 'shape': (3,)}";
+        let header = |descr: &str| HeaderOf::<Label>::parse(&file(&format!("{{'descr': '{descr}', {ends}")));
+        assert_eq!(header("<U5").map(|header| header.bytes()), Ok(Ok(60)));
+        assert_eq!(header("|S5").map(|header| header.bytes()), Ok(Ok(15)));
+        assert_eq!(header("<i8").map(|header| header.element), Ok(Label::Number(Element::I64)));
+        assert_eq!(header("<M8[D]"), Err(Problem::Element("<M8[D]".into())));
+        assert_eq!(header("<U9999999999999999999"), Err(Problem::Overflow));
     }
 
     #[test]
@@ -363,6 +226,7 @@ mod tests {
         #[test]
         fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), cut in 0_usize..128) {
             let _ = Header::parse(&bytes);
+            let _ = HeaderOf::<Label>::parse(&bytes);
             let mut whole = Header::write(Element::U8, &[7, 8, 9]);
             for (at, byte) in bytes.iter().take(4).enumerate() {
                 let at = (cut + at * 31) % whole.len();
