@@ -24,6 +24,8 @@ pub enum Error {
     InConfig { path: PathBuf, problem: Box<Error> },
     #[error("`{}` already holds something", .0.display())]
     Occupied(PathBuf),
+    #[error("`{}` is a file, where a folder is to be made", .0.display())]
+    IsAFile(PathBuf),
     #[error("there is no `{}`", .0.display())]
     NoRun(PathBuf),
     #[error("`{}` is not a run folder: it has no `{missing}`", path.display())]
@@ -102,6 +104,7 @@ impl Error {
                 "name another folder with --out, or go on with `cleanest resume {}`",
                 path.display()
             )),
+            Self::IsAFile(_) => Some("name another folder with --out".to_owned()),
             Self::Incomplete { path, .. } => {
                 Some(format!("finish it with `cleanest resume {}`", path.display()))
             }

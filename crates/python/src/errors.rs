@@ -26,7 +26,7 @@ pub(crate) fn raised(error: impl Into<cleanest::Error>) -> PyErr {
         cleanest::Error::Data(Data::NotFound { .. })
         | cleanest::Error::NotARun { .. }
         | cleanest::Error::NoRun(_) => PyFileNotFoundError::new_err(text),
-        cleanest::Error::Occupied(_) => PyFileExistsError::new_err(text),
+        cleanest::Error::Occupied(_) | cleanest::Error::IsAFile(_) => PyFileExistsError::new_err(text),
         cleanest::Error::Interrupted { .. } => PyKeyboardInterrupt::new_err(text),
         cleanest::Error::NotFinite { .. } | cleanest::Error::NotFiniteParameter { .. } => {
             PyFloatingPointError::new_err(text)
@@ -59,7 +59,7 @@ fn hint(error: &cleanest::Error) -> Option<String> {
         cleanest::Error::NotFinite { .. } | cleanest::Error::NotFiniteParameter { .. } => {
             Some("lower the learning rate: `settings={\"schedule\": {\"rate\": ...}}`".into())
         }
-        cleanest::Error::Occupied(_) => Some("name another folder".into()),
+        cleanest::Error::Occupied(_) | cleanest::Error::IsAFile(_) => Some("name another folder".into()),
         other => other.hint().filter(|hint| !hint.contains("--")),
     }
 }

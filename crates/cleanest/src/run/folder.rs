@@ -30,6 +30,9 @@ impl RunFolder {
         if !peers.is_first() {
             return Ok(Self { path: path.to_owned(), peers });
         }
+        if path.is_file() {
+            return Err(Error::IsAFile(path.to_owned()));
+        }
         std::fs::create_dir_all(path).map_err(Error::write(path))?;
         let mut inside = std::fs::read_dir(path).map_err(Error::read(path))?;
         if inside.next().is_some() {

@@ -157,6 +157,13 @@ fn a_folder_that_holds_something_is_never_written_over() {
     let refused = said(short(folder.path(), ""), 2);
     assert!(refused.starts_with("error: `run` already holds something\nhint: "), "{refused}");
     assert_eq!(std::fs::read(folder.path().join("run/about.json")).unwrap(), before);
+    let words = "fit digits --steps 5 --out run/about.json";
+    let refused = said(typed(words).current_dir(folder.path()), 2);
+    assert!(
+        refused.starts_with("error: `run/about.json` is a file, where a folder is to be made\nhint: "),
+        "{refused}"
+    );
+    assert_eq!(std::fs::read(folder.path().join("run/about.json")).unwrap(), before);
     let resumed = said(typed("resume run").current_dir(folder.path()), 0);
     assert_eq!(resumed, "`run` is complete: there is nothing to resume\n");
 }
