@@ -27,6 +27,10 @@ pub enum Warning {
         "column `{column}` rises from row to row; if it numbers the rows, leave it out: `--ignore {column}`"
     )]
     Rises { column: String },
+    #[error(
+        "column `{column}` tells every label; if it was made from them, leave it out: `--ignore {column}`"
+    )]
+    Tells { column: String },
     #[error("{count} images could not be read and were left out")]
     Quarantined { count: usize },
     #[error("the images have {sizes} sizes, from {smallest} to {largest}, and were brought to {size}")]

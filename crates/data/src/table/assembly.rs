@@ -6,7 +6,7 @@ use crate::features::Feature;
 use crate::labels::Raw;
 use crate::storage::Floats;
 use crate::table::codes::{Codes, MISSING};
-use crate::table::{Piece, Schema, numbering};
+use crate::table::{Piece, Schema, leaks};
 use crate::{Dataset, Error, Labeling, Labels, Limits, Options, Warning};
 use std::path::Path;
 
@@ -102,9 +102,11 @@ impl Assembly {
         }
         if options.features.is_none() {
             let row = |at: usize| if let Origin::Rows(rows) = &origin { rows[at] } else { at as u32 };
-            let (counts, found) = numbering::find(&self.schema, &self.numbers, row);
+            let (counts, found) = leaks::numbered(&self.schema, &self.numbers, row);
             self.leave_out(&counts);
             warnings.extend(found);
+            let columns = (&self.numbers[..], &self.categories[..]);
+            warnings.extend(leaks::telling(&self.schema, columns, labels.indices()));
         }
         let Encoded { features, width, values, unseen } = self.encode(options);
         warnings.extend(unseen);

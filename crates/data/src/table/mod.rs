@@ -7,8 +7,8 @@ mod assembly;
 mod blocks;
 mod codes;
 mod fault;
+mod leaks;
 pub(crate) mod number;
-mod numbering;
 mod piece;
 mod schema;
 

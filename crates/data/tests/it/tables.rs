@@ -247,3 +247,17 @@ fn a_column_that_counts_the_rows_is_left_out() {
     let set = Dataset::open(&path, &Options::default()).unwrap();
     assert_eq!((set.shape(), set.warnings()), (Shape::Row(1), &[Warning::Rises { column: "id".into() }][..]));
 }
+
+#[test]
+fn a_column_that_was_made_from_the_labels_is_warned_of() {
+    let row = |at: usize| format!("{},{},{}\n", at % 3, ["ant", "bee", "cat"][at % 3], at * 7 % 11);
+    let text = "number,label,x\n".to_owned() + &(0..60).map(row).collect::<String>();
+    let set = open("told.csv", &text, &Options::default()).unwrap();
+    assert_eq!(set.warnings(), [Warning::Tells { column: "number".into() }]);
+    let set =
+        open("told.csv", &text, &Options { label: Some("number".into()), ..Options::default() }).unwrap();
+    assert_eq!(set.warnings(), [Warning::Tells { column: "label".into() }]);
+    // A single wrong label beside the right one, and it no longer tells.
+    let text = text.replacen("1,bee", "1,cat", 1);
+    assert_eq!(open("told.csv", &text, &Options::default()).unwrap().warnings(), []);
+}

@@ -1,13 +1,20 @@
-//! Columns that number the rows.
+//! Columns that give the labels away: a network that sees one finds every label right.
 //!
-//! Where rows are sorted by their label, the number of a row tells the label as it is given, and a network that sees it
-//! finds every label right.
+//! Where rows are sorted by their label, the number of a row tells it; and so does a column that was made from the labels,
+//! such as the number of the class beside its name.
 
-use super::{Role, Schema};
+use super::{Codes, Role, Schema};
 use crate::Warning;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
-/// So many rows have to be counted for it to be no accident.
+/// So many rows have to agree for it to be no accident.
 const FEWEST_ROWS: usize = 20;
+/// So often each value of a column has to stand with the same label, on average.
+const REPEATED: usize = 5;
+/// So many values of a column there can be for each class; columns that measure something have more, and are soon done
+/// with.
+const VALUES_PER_CLASS: usize = 10;
 
 /// How a column follows the order of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +27,7 @@ enum Numbering {
 
 /// The columns of numbers that only count the rows, and what to say of all that follow them; `row` tells which row of
 /// the file one of those that were kept is.
-pub(super) fn find(
+pub(super) fn numbered(
     schema: &Schema,
     numbers: &[f32],
     row: impl Fn(usize) -> u32,
@@ -40,6 +47,46 @@ pub(super) fn find(
         }
     }
     (counts, warnings)
+}
+
+/// What to say of the columns from whose value the label of every row follows.
+pub(super) fn telling(
+    schema: &Schema,
+    (numbers, categories): (&[f32], &[Codes]),
+    labels: &[u32],
+) -> Vec<Warning> {
+    let classes = labels.iter().max().map_or(0, |&last| last as usize + 1);
+    let most = (classes * VALUES_PER_CLASS).min(labels.len() / REPEATED);
+    let tells = |role: &Role| match *role {
+        Role::Number(place) => {
+            let values = numbers.iter().skip(place).step_by(schema.numbers.max(1));
+            tells(values.map(|value| value.to_bits()), labels, most)
+        }
+        Role::Category(place) => tells(categories[place].rows.iter().copied(), labels, most),
+        Role::Label | Role::Ignored => false,
+    };
+    let columns = schema.names.iter().zip(&schema.roles).filter(|(_, role)| tells(role));
+    columns.map(|(name, _)| Warning::Tells { column: name.clone() }).collect()
+}
+
+/// Whether equal values always have the same label, though there are several labels; of `most` values at most.
+fn tells(values: impl Iterator<Item = u32>, labels: &[u32], most: usize) -> bool {
+    let mut known = HashMap::new();
+    for (value, &label) in values.zip(labels) {
+        match known.entry(value) {
+            Entry::Occupied(known) if *known.get() != label => return false,
+            Entry::Occupied(_) => {}
+            Entry::Vacant(place) => {
+                place.insert(label);
+                if known.len() > most {
+                    return false;
+                }
+            }
+        }
+    }
+    let mut labels_of = known.into_values();
+    let first = labels_of.next();
+    labels.len() >= FEWEST_ROWS && labels_of.any(|label| Some(label) != first)
 }
 
 /// How values follow the numbers of their rows.
@@ -68,7 +115,7 @@ fn numbering(mut values: impl Iterator<Item = (u32, f32)> + Clone) -> Option<Num
 
 #[cfg(test)]
 mod tests {
-    use super::{Numbering, numbering};
+    use super::{Numbering, numbering, tells};
 
     fn of(value: impl Fn(u32) -> f32) -> Option<Numbering> {
         numbering((0..100).map(|row| (row, value(row))))
@@ -94,5 +141,18 @@ mod tests {
     #[test]
     fn a_few_rows_say_nothing() {
         assert_eq!(numbering((0..19).map(|row| (row, row as f32))), None);
+    }
+
+    #[test]
+    fn a_column_from_which_every_label_follows_is_told_from_one_that_goes_with_most() {
+        let labels: Vec<u32> = (0..100).map(|row| row % 3).collect();
+        let column = |value: fn(u32) -> u32| tells((0..100).map(value), &labels, 20);
+        assert!(column(|row| 7 - row % 3));
+        assert!(column(|row| row % 6), "several values of a class");
+        assert!(!column(|row| if row == 99 { 1 } else { row % 3 }), "one that differs");
+        assert!(!column(|_| 4), "always the same");
+        assert!(!column(|row| row), "each value once");
+        assert!(!tells((0..100).map(|row| row % 2), &[1; 100], 20), "a single class");
+        assert!(!tells((0..12).map(|row| row % 3), &labels[..12], 20), "a few rows");
     }
 }
