@@ -10,7 +10,7 @@ use super::table::Table;
 use crate::Error;
 use cleanest_core::Matrix;
 use cleanest_core::audit::{
-    Best, Census, Channel, Counted, Joint, Pick, Probability, Prune, Pruning, Tally, Undo,
+    Best, Census, Channel, Counted, Joint, MODEL_ERROR, Pick, Probability, Prune, Pruning, Tally, Undo,
 };
 use cleanest_core::estimate::frequencies;
 use cleanest_core::noise::{Dirichlet, Transition};
@@ -34,8 +34,9 @@ pub struct Question {
     pub temperature: Option<f64>,
     /// The share of the uncertainty about the labels that the probabilities explain, where it was looked at.
     pub explained: Option<f64>,
-    /// By how much the share of wrong labels is usually off because the model is.
-    pub model_error: f64,
+    /// By how much the share of wrong labels is usually off because the model is; if not said, that follows from how
+    /// unsure it is.
+    pub model_error: Option<f64>,
     /// Which examples confident learning cuts.
     pub prune: Prune,
     /// What confident learning ranks them by.
@@ -130,7 +131,8 @@ impl Question {
             None => Some(census.soft()),
         };
         let counts = counts.map(smoothed).transpose()?;
-        let (each, all) = tally.wrong(counts.as_ref(), self.level, self.model_error);
+        let model_error = self.model_error.unwrap_or_else(|| tally.model_error());
+        let (each, all) = tally.wrong(counts.as_ref(), self.level, model_error);
         let cutoff = tally.cutoff(SHARES[SHARES.len() - 1]);
         let mut findings = table.pass(|| FindingPass { channel: &channel, cutoff, found: Vec::new() })?.found;
         findings.sort_by(|a, b| b.wrong.total_cmp(&a.wrong).then(a.row.cmp(&b.row)));
@@ -140,6 +142,7 @@ impl Question {
             wrong: all.into(),
             listed: findings.len(),
             to_check: to_check.to_vec(),
+            model_error,
             ..self.record(&census, &tally.joint(), &noise, (counts.as_ref(), &each))?
         };
         Ok(Audit { record, findings, noise })
@@ -157,7 +160,8 @@ impl Question {
         }
         let findings = self.look_closer(table, cut, &noise)?;
         let expected = joint.transposed();
-        let (each, all) = confident_counts(&counted, &joint, (self.level, self.model_error));
+        let model_error = self.model_error.unwrap_or(MODEL_ERROR);
+        let (each, all) = confident_counts(&counted, &joint, (self.level, model_error));
         let counts = smoothed(expected.clone())?;
         let confident = Confident {
             thresholds: thresholds.values(),
@@ -169,6 +173,7 @@ impl Question {
             listed: findings.len(),
             to_check: lengths(&findings, all.expected),
             confident: Some(confident),
+            model_error,
             ..self.record(&census, &expected, &noise, (Some(&counts), &each))?
         };
         Ok(Audit { record, findings, noise })
@@ -245,7 +250,7 @@ impl Question {
             examples: census.given().iter().sum::<u64>() as usize,
             listed: 0,
             level: self.level,
-            model_error: self.model_error,
+            model_error: 0.0,
             wrong: Estimate { expected: 0.0, low: 0.0, high: 0.0 },
             classes: self.classes.iter().enumerate().map(class).collect(),
             transition,

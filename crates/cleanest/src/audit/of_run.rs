@@ -11,9 +11,7 @@ use crate::experiment::Prepared;
 use crate::run::{RunFolder, files::npy_of, names};
 use crate::train::{CrossFit, Outcome};
 use cleanest_core::Matrix;
-use cleanest_core::audit::{
-    Block, Calibrated, Channel, MODEL_ERROR, Prune, Tally, calibrated, calibrated_to,
-};
+use cleanest_core::audit::{Block, Calibrated, Channel, Prune, Tally, calibrated, calibrated_to};
 use cleanest_core::estimate::{Posteriors, frequencies, soft_confusion};
 use cleanest_core::noise::Transition;
 use cleanest_core::stats::normal_quantile;
@@ -22,6 +20,10 @@ use cleanest_data::{Labels, Options};
 
 /// The probability with which intervals are meant to hold.
 const LEVEL: f64 = 0.95;
+
+/// Where networks know the classes badly, the share of wrong labels deviates by this much of their mean doubt, however
+/// many examples there are (`results/audit`).
+const ERROR_PER_DOUBT: f64 = 0.45;
 
 /// The labels that are judged, and what is known of their examples.
 #[derive(Clone, Copy, Debug)]
@@ -77,12 +79,12 @@ pub fn audit_run(
 /// Networks that are far too sure of what they have not seen, or that explain hardly anything of the labels, know the
 /// classes badly, and then nobody can tell their mistakes from wrong labels: the fit takes all for wrong labels, and the noise that was learnt in training none. Half
 /// way between, the bounds reach both.
-fn fitted_to(cross: &CrossFit, labels: &Labels) -> Result<(Calibrated, f64), Error> {
+fn fitted_to(cross: &CrossFit, labels: &Labels) -> Result<(Calibrated, Option<f64>), Error> {
     let (probabilities, given) = (&cross.probabilities, labels.indices());
     let start = frequencies(soft_confusion(&Posteriors::new(probabilities, given)?));
     let fit = calibrated(probabilities, given, &start);
     if fit.temperature <= OVERCONFIDENT && fit.explained >= EXPLAINED {
-        return Ok((fit, MODEL_ERROR));
+        return Ok((fit, None));
     }
     // Where next to nothing is explained, the labels may as well all be right.
     let identity = Transition::new(Matrix::identity(fit.noise.classes()))?;
@@ -91,19 +93,22 @@ fn fitted_to(cross: &CrossFit, labels: &Labels) -> Result<(Calibrated, f64), Err
     let both = fit.noise.matrix().values().iter().zip(learnt.noise.matrix().values());
     let between = both.map(|(fit, learnt)| f64::midpoint(*fit, *learnt)).collect();
     let between = Transition::new(Matrix::from_vec(fit.noise.classes(), between))?;
-    let reach = (share_wrong(&fit, given) - share_wrong(&learnt, given)).abs() / 2.0;
-    let model_error = (reach / normal_quantile(0.5 + LEVEL / 2.0)).max(MODEL_ERROR);
+    let share = |found: &Calibrated| {
+        tally(found, given).wrong(None, LEVEL, 0.0).1.expected / given.len().max(1) as f64
+    };
+    let reach = ((share(&fit) - share(&learnt)) / 2.0).abs() / normal_quantile(0.5 + LEVEL / 2.0);
     let found = calibrated_to(probabilities, given, &between);
-    Ok((Calibrated { temperature: fit.temperature.max(found.temperature), ..found }, model_error))
+    let counted = tally(&found, given);
+    let model_error = reach.max(ERROR_PER_DOUBT * counted.doubt()).max(counted.model_error());
+    Ok((Calibrated { temperature: fit.temperature.max(found.temperature), ..found }, Some(model_error)))
 }
 
-/// The expected share of wrong labels.
-fn share_wrong(found: &Calibrated, given: &[u32]) -> f64 {
-    let channel = Channel::new(&found.noise);
+/// What the labels come to under a fit.
+fn tally(found: &Calibrated, given: &[u32]) -> Tally {
     let mut tally = Tally::new(found.noise.classes());
-    let values = found.probabilities.values();
-    tally.count(&Block::trusted((values, given), found.noise.classes(), 0), &channel);
-    tally.wrong(None, LEVEL, 0.0).1.expected / given.len().max(1) as f64
+    let block = Block::trusted((found.probabilities.values(), given), found.noise.classes(), 0);
+    tally.count(&block, &Channel::new(&found.noise));
+    tally
 }
 
 /// Audits a finished run once more, with other questions or another truth.
@@ -120,7 +125,7 @@ pub fn re_audit(
         question.provenance = before.probabilities.clone();
         question.temperature = before.temperature;
         question.explained = before.explained;
-        question.model_error = before.model_error;
+        question.model_error = Some(before.model_error);
         question.noise = before.temperature.map(|_| fitted(before, labels)).transpose()?;
     }
     change(&mut question)?;
@@ -143,7 +148,7 @@ fn question(labels: &Labels, posterior: Posterior) -> Question {
         noise: None,
         temperature: None,
         explained: None,
-        model_error: MODEL_ERROR,
+        model_error: None,
         prune: Prune::default(),
         rank: Rank::default(),
         level: LEVEL,

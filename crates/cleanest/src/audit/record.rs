@@ -134,6 +134,17 @@ pub struct Estimate {
     pub high: f64,
 }
 
+impl Estimate {
+    /// Half of what lies between the bounds, where they are about as far below as above: then it is told as `412 ± 30`,
+    /// and otherwise with both bounds.
+    #[must_use]
+    pub fn give_or_take(&self) -> Option<f64> {
+        let (below, above) = (self.expected - self.low, self.high - self.expected);
+        let half = (self.high - self.low) / 2.0;
+        ((below - above).abs() <= 0.25 * half.max(2.0)).then_some(half)
+    }
+}
+
 /// What was found of a class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClassRecord {

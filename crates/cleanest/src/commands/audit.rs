@@ -8,7 +8,7 @@ use cleanest::audit::{
 };
 use cleanest::report;
 use cleanest::run::{RunFolder, names};
-use cleanest_core::audit::{MODEL_ERROR, Prune};
+use cleanest_core::audit::Prune;
 use cleanest_core::noise::Transition;
 use cleanest_data::probabilities::{GivenLabels, Probabilities};
 use cleanest_data::{Labels, Options, labels};
@@ -158,7 +158,7 @@ impl Audit {
             noise: self.known()?,
             temperature: None,
             explained: None,
-            model_error: MODEL_ERROR,
+            model_error: None,
             prune: Prune::default(),
             rank: Rank::default(),
             level: self.level,

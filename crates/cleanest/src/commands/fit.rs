@@ -173,12 +173,12 @@ pub(super) fn say_verdict(out: &mut impl std::io::Write, record: &AuditRecord) -
     let Estimate { expected, low, high } = record.wrong;
     let share = 100.0 * expected / record.examples.max(1) as f64;
     let truth = record.score.as_ref().map_or(String::new(), |score| format!(" (in truth {})", score.wrong));
-    writeln!(
-        out,
-        "about {expected:.0} ± {:.0} of {} labels are wrong, {share:.1} %{truth}",
-        (high - low) / 2.0,
-        record.examples
-    )?;
+    let doubt = match record.wrong.give_or_take() {
+        Some(half) => format!("± {half:.0}"),
+        None => format!("({low:.0} to {high:.0})"),
+    };
+    let of = record.examples;
+    writeln!(out, "about {expected:.0} {doubt} of {of} labels are wrong, {share:.1} %{truth}")?;
     if let Some(list) = record.to_check.iter().find(|list| list.share >= 0.9).filter(|_| expected >= 0.5) {
         let share = 100.0 * list.share;
         writeln!(out, "to find {share:.0} % of them, check the first {} of suspects.csv", list.examples)?;

@@ -70,12 +70,10 @@ pub(super) fn bounds(estimate: Estimate) -> String {
 
 /// An expected count with its doubt: `412 ± 30`, or both bounds where they are not alike.
 pub(super) fn doubted(estimate: Estimate) -> String {
-    let (below, above) = (estimate.expected - estimate.low, estimate.high - estimate.expected);
-    let half = (estimate.high - estimate.low) / 2.0;
-    if (below - above).abs() <= 0.25 * half.max(2.0) {
-        return format!("{}{SPACE}±{SPACE}{}", about(estimate.expected), about(half));
+    match estimate.give_or_take() {
+        Some(half) => format!("{}{SPACE}±{SPACE}{}", about(estimate.expected), about(half)),
+        None => format!("{} ({})", about(estimate.expected), bounds(estimate)),
     }
-    format!("{} ({})", about(estimate.expected), bounds(estimate))
 }
 
 /// The day of a time in seconds since 1970, in UTC: `2026-11-15 13:38 UTC`.

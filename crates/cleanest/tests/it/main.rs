@@ -14,6 +14,7 @@ mod inspect;
 mod methods;
 mod noise;
 mod other_data;
+mod overlap;
 mod page;
 mod paper;
 mod predict;
