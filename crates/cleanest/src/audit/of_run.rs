@@ -21,9 +21,9 @@ use cleanest_data::{Labels, Options};
 /// The probability with which intervals are meant to hold.
 const LEVEL: f64 = 0.95;
 
-/// Where networks know the classes badly, the share of wrong labels deviates by this much of their mean doubt, however
-/// many examples there are (`results/audit`).
-const ERROR_PER_DOUBT: f64 = 0.45;
+/// Where networks know the classes badly, the share of wrong labels deviates by this much of their mean doubt at least,
+/// however many examples there are (`results/audit`).
+const LEAST_ERROR_PER_DOUBT: f64 = 0.45;
 
 /// The labels that are judged, and what is known of their examples.
 #[derive(Clone, Copy, Debug)]
@@ -77,8 +77,8 @@ pub fn audit_run(
 /// Temperature and noise as the labels of unseen examples have them, and how far the share of wrong labels may be off.
 ///
 /// Networks that are far too sure of what they have not seen, or that explain hardly anything of the labels, know the
-/// classes badly, and then nobody can tell their mistakes from wrong labels: the fit takes all for wrong labels, and the noise that was learnt in training none. Half
-/// way between, the bounds reach both.
+/// classes badly, and then nobody can tell their mistakes from wrong labels: the fit takes all for wrong labels, and the
+/// noise that was learnt in training none. Half way between, the bounds reach both, or farther, if the networks doubt.
 fn fitted_to(cross: &CrossFit, labels: &Labels) -> Result<(Calibrated, Option<f64>), Error> {
     let (probabilities, given) = (&cross.probabilities, labels.indices());
     let start = frequencies(soft_confusion(&Posteriors::new(probabilities, given)?));
@@ -99,7 +99,7 @@ fn fitted_to(cross: &CrossFit, labels: &Labels) -> Result<(Calibrated, Option<f6
     let reach = ((share(&fit) - share(&learnt)) / 2.0).abs() / normal_quantile(0.5 + LEVEL / 2.0);
     let found = calibrated_to(probabilities, given, &between);
     let counted = tally(&found, given);
-    let model_error = reach.max(ERROR_PER_DOUBT * counted.doubt()).max(counted.model_error());
+    let model_error = reach.max(LEAST_ERROR_PER_DOUBT * counted.doubt()).max(counted.model_error());
     Ok((Calibrated { temperature: fit.temperature.max(found.temperature), ..found }, Some(model_error)))
 }
 

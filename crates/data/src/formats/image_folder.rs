@@ -30,7 +30,13 @@ fn read(path: &Path, part: Part, options: &Options) -> Result<Dataset, Error> {
         (Some(_), Part::Train) => path.join("train"),
         (Some(test), Part::Test) => test,
     };
-    let (files, labels, mut warnings) = if is_one(path) { one(path, options)? } else { find(&folder, options)? };
+    let (files, labels, mut warnings) = if is_one(path) {
+        labeled(&folder, Listing::one(path), options)?
+    } else if let Some(list) = list(&folder) {
+        listed(&list, options)?
+    } else {
+        labeled(&folder, Listing::of(&folder, &options.limits)?, options)?
+    };
     if files.is_empty() {
         return Err(Error::Empty { path: folder });
     }
@@ -57,26 +63,16 @@ fn is_one(path: &Path) -> bool {
     is_image(path) && path.is_file()
 }
 
-/// A single image: there is no folder that could be its label.
-fn one(path: &Path, options: &Options) -> Result<(Vec<PathBuf>, Labels, Vec<Warning>), Error> {
-    let labels = match (options.labeling, &options.labels) {
-        (Labeling::Absent, _) => Labels::absent(options)?,
-        (_, Some(file)) => read_beside(file, 1, options)?,
-        _ => return Err(Error::Unlabeled { path: path.into() }),
-    };
-    Ok((path.file_name().map(PathBuf::from).into_iter().collect(), labels, Vec::new()))
-}
-
 fn list(folder: &Path) -> Option<PathBuf> {
     LISTS.iter().map(|name| folder.join(name)).find(|file| file.is_file())
 }
 
-/// The images of the folder and their labels.
-fn find(folder: &Path, options: &Options) -> Result<(Vec<PathBuf>, Labels, Vec<Warning>), Error> {
-    if let Some(list) = list(folder) {
-        return listed(&list, options);
-    }
-    let listing = Listing::of(folder, &options.limits)?;
+/// The images that were found in a folder, and their labels.
+fn labeled(
+    folder: &Path,
+    listing: Listing,
+    options: &Options,
+) -> Result<(Vec<PathBuf>, Labels, Vec<Warning>), Error> {
     let warnings = listing.warning().into_iter().collect();
     let labels = match (options.labeling, &options.labels) {
         (Labeling::Absent, _) => Labels::absent(options)?,

@@ -24,6 +24,11 @@ impl Listing {
         Ok(listing)
     }
 
+    /// A single image, named from the folder it lies in.
+    pub(crate) fn one(path: &Path) -> Self {
+        Self { files: path.file_name().map(PathBuf::from).into_iter().collect(), ..Self::default() }
+    }
+
     fn walk(
         &mut self,
         root: &Path,
